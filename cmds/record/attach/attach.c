@@ -16,15 +16,19 @@
 #include "cmds/record/attach/hand_over.h"
 #include "cmds/record/attach/callable_thread.h"
 
-/* The limit on the duration of a call of utrail_attach(). Meanwhile the recorder reads symbols. */
+/*
+ * The maximum duration of a call of utrail_attach(). During this call the probe waits until the
+ * recorder has read the symbols of the program.
+ */
 #define ATTACH_MS 120000
 
 #define PUT_IN_TRIES   50
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Write the patches into the program's text, and turn on its events. If threads do not leave the
- * first instructions of a function, the function stays unchanged. The probe counts such functions.
+ * Write the patches into the program's text. The probe then raises the semaphores of the program's
+ * events. If threads do not leave the first instructions of a function, the function stays
+ * unchanged. The probe counts such functions.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {

@@ -27,8 +27,9 @@ struct attach_how {
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
  * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. After
- * -ETIMEDOUT the probe always stays. If the probe stays, a warning says so. If the recorder knows
- * the process, there is no warning yet: attach_end() tries again, and its error says so.
+ * -ETIMEDOUT the probe always stays. If the probe stays and the recorder does not know the process,
+ * a warning tells that the probe stays. If the recorder knows the process, the caller must call
+ * attach_end(), which tries again to take the probe out.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

@@ -34,8 +34,8 @@ struct attached_thread {
  * @memory_fd: /proc/PID/mem
  * @is_child: the process is a child of the recorder. Other code takes its exit status
  * @threads: the threads to which the recorder is attached
- * @wait: called again and again while the recorder waits for a thread, for example during a call.
- *        It waits for at most a millisecond. NULL: not called
+ * @wait: a function that is called again and again while the recorder waits for a thread, for
+ *        example during a call. The function waits for at most a millisecond. NULL: no function
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: the recorder's memory in the process. It has code, a stack, a thread's context, and
  *        arguments; 0: none

@@ -116,8 +116,8 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
  * Take the hooks in @text, which are at the ends of functions, out of the process. A hook whose
- * function has an open call stays in the process and in @text. The hooks at the starts of these
- * functions must already be out.
+ * function has an open call stays in the process and in @text. The hooks at the starts of all
+ * functions with hooks in @text must already be out.
  *
  * @patches: its list @ends has all hooks in @text
  */

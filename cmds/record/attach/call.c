@@ -1,8 +1,9 @@
 /*
  * Makes a thread of another process do calls (see attached.h).
  *
- * The recorder may be killed at any moment. So the context of the thread is first written to its
- * memory. The code that the thread runs ends with rt_sigreturn(2), which restores that context.
+ * The recorder may be killed at any moment. So the recorder first writes the thread's context to
+ * the memory of the other process. The code that the thread runs ends with rt_sigreturn(2), which
+ * restores that context.
  *
  * If the recorder is alive, it restores the registers before the code reaches its end. An
  * interrupted system call then goes on with its remaining time. After rt_sigreturn(2) the kernel

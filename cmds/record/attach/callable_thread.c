@@ -64,12 +64,12 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 #define SYSCALL_BYTES 64
 
 /*
- * Facts about a process, for threads that wait by FUTEX_WAIT without a timeout. They show whether
- * such a thread may wait for a lock that dlopen(3) needs.
+ * Facts about a process. If a thread waits by FUTEX_WAIT without a timeout, these facts show
+ * whether the thread may wait for a lock that dlopen(3) needs.
  *
- * @has_one_allocator: the only allocator is that of the C library. Neither this allocator nor the
- *         dynamic linker calls syscall(3)
- * @syscall: the address of syscall(3)
+ * @has_one_allocator: the C library has the only allocator of the process
+ * @syscall: the address of syscall(3). The allocator of the C library and the dynamic linker do not
+ *         call syscall(3)
  */
 struct locks {
 	bool has_one_allocator;

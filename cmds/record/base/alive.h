@@ -28,8 +28,9 @@ struct alive {
 	unsigned last_rounds; /* rounds of serving events at the end */
 	bool leaves_rest;
 	bool program_ended;
-	bool is_alone;	    /* do not wait for processes that the program left running */
-	bool has_left_rest; /* processes left running still ran after ALIVE_REST_TICKS */
+	bool is_alone; /* do not wait for processes that the program left running */
+	/* after ALIVE_REST_TICKS, there were still processes that the program left running */
+	bool has_left_rest;
 	/* the recorder has looked for unknown processes since the last known process was added */
 	bool has_looked;
 };
@@ -37,7 +38,7 @@ struct alive {
 #define ALIVE_TICK_MS	  100
 #define ALIVE_TICKS	  50 /* ticks that the program may still run after the second interrupt */
 #define ALIVE_FINAL_TICKS 10 /* ticks that the program may still run after the third interrupt */
-#define ALIVE_REST_TICKS  20 /* ticks that processes left running may still run, if @leaves_rest */
+#define ALIVE_REST_TICKS  20 /* with @leaves_rest: ticks to wait after the program's end */
 #define ALIVE_LAST_ROUNDS 16
 
 /* alive_add() begins to follow a process. alive_remove() notes the end of a followed process. */

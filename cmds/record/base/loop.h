@@ -10,8 +10,8 @@
 /*
  * A member of each object with a watched descriptor. container_of() leads from it to the object.
  *
- * @serve: called on the control thread when the descriptor is ready. It may stop watching any
- *         descriptor
+ * @serve: a function that the control thread calls when the descriptor is ready. The function may
+ *         call loop_remove() for any descriptor
  * @owner: data for @serve
  */
 struct served {

@@ -123,7 +123,7 @@ static int enter_rights(pid_t pid, const struct peer *known, struct rights *befo
 	if (!known && has_more_than_its_user(&ids))
 		return -EPERM;
 	if (known && (!is_read || known->uid != 0)) {
-		/* The groups of another user are not used. */
+		/* If the process has changed its user since the connection, use no groups. */
 		if (ids.uid != known->uid)
 			strbuf_reset(&status);
 		ids.uid = known->uid;

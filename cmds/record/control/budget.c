@@ -22,7 +22,7 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/* The cost of calls is an estimate, so the program's own time gets a lower limit. */
+	/* The estimated cost of calls may exceed the CPU time, so the result has a minimum. */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 

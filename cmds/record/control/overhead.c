@@ -302,8 +302,9 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtract @calls, the number of calls whose functions are already left out. A writer that had no
- * CPU takes such calls late. They are no reason to leave out more functions.
+ * Subtract @calls, and the CPU time of writers for @calls, from the measurements in @o. @calls is
+ * the number of calls whose functions are already left out. A writer that had no CPU takes such
+ * calls late. They are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -446,7 +447,7 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 
 /*
  * Returns the number of recorded calls for each call in the sample. Some calls found no room in the
- * sample. They are assumed to be calls of the same functions.
+ * sample. They are assumed to be calls of functions that are in the sample.
  */
 static double calls_for_one(const struct overhead *o)
 {

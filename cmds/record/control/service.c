@@ -285,7 +285,10 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		serve_alone(svc, client);
 		return;
 	}
-	/* The event loop runs during long answers, so another client may be served now. */
+	/*
+	 * The event loop runs during long answers and changes. If a client comes during such
+	 * work, the client waits until the work is done.
+	 */
 	if (!service_hold(svc)) {
 		park(svc, client);
 		return;
