@@ -1,6 +1,6 @@
 /*
- * Sends words that change a running recording to its recorder. `control` and `live -p` share this
- * code.
+ * Sends the words of `control` to the recorder of a running recording. `live -p` sends such words
+ * for its options.
  */
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H

@@ -52,8 +52,9 @@ static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 }
 
 /*
- * @marks has a byte for each spec of --filter and --notrace, up to the last one of --notrace. The
- * byte is SPEC_MARK_NEGATED for --notrace. These specs are the first of @filters.
+ * The first entries of @filters are the specs of --filter and --notrace. @marks has a byte for each
+ * of these entries: SPEC_MARK_NEGATED for --notrace, SPEC_MARK_PLAIN for --filter. Entries after
+ * the last entry of --notrace have no byte.
  */
 static void mark_notrace(const struct strbuf *marks, struct filters *filters)
 {

@@ -62,7 +62,8 @@ void filter_warn_ignored(const struct opts *opts)
 
 /*
  * True when the filter has matched no function. A filter of kernel functions is checked here only
- * in commands that read. For a recording, cmds/record/sources/graph.c checks these filters.
+ * when the command reads a recording. When the command makes a recording,
+ * cmds/record/sources/graph.c checks these filters.
  */
 static bool is_unmatched(const struct opts *opts, const struct filter_entry *entry)
 {

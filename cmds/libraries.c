@@ -42,9 +42,9 @@ static bool is_linker_of_system(const char *linker)
 }
 
 /*
- * Returns the greatest address at which a segment of the program may end. The memory of a dynamic
- * linker that runs as a program comes after it. The addresses of an ET_DYN file count from a free
- * place that is large enough for all its segments.
+ * Returns the greatest address at which a segment of the program may end. For ET_EXEC, this address
+ * is below the memory of a dynamic linker that runs as a program. For ET_DYN, addresses are offsets
+ * in a free area that is large enough for all segments.
  */
 static uint64_t greatest_end(const struct elf_file *file)
 {

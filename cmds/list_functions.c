@@ -122,7 +122,8 @@ int list_functions(const struct opts *opts, const char *path, struct uft_err *er
 
 	/*
 	 * A filter with "clear" removes earlier filters. The first listing finds out which filters
-	 * remain in effect for any function, so only the second one is right.
+	 * remain in effect for at least one function. is_listed() needs this knowledge, so only the
+	 * second listing is right.
 	 */
 	if (opts->filters->clears)
 		nr = list_names(opts, path, &symbols, &text);

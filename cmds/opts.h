@@ -285,8 +285,8 @@ struct opts {
 };
 
 /*
- * True for the options of the view of `live`. Its recorder has applied all actions that are not in
- * @view_actions.
+ * True for options with which `live` shows the recording. In this case the recorder has applied all
+ * actions that are not in @view_actions.
  */
 static inline bool opts_is_of_live(const struct opts *opts)
 {

@@ -457,10 +457,7 @@ static int judge_first_word(struct opts *opts, struct line *line, struct uft_err
 	return unsupported_check_command(line->args[0], err);
 }
 
-/*
- * Takes `show DIR`, which means the same as -d DIR. The default.opts of that directory applies,
- * too.
- */
+/* Takes `show DIR`, which means the same as -d DIR. The options in DIR/default.opts apply. */
 static int take_named_dir(struct opts *opts, struct uft_err *err)
 {
 	size_t len = opts->nr_args ? strlen(opts->args[0]) : 0;

@@ -75,8 +75,8 @@ int read_progress_end(struct read_progress *progress, const struct opts *opts, i
 int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status);
 
 /*
- * Append the remaining time, for example ", about 12 s left". The estimate depends on the time that
- * was used until now. Appends nothing when the remaining time is unknown.
+ * Append the remaining time, for example ", about 12 s left". The estimate assumes the average
+ * speed of the first @done bytes. Appends nothing when the remaining time is unknown.
  *
  * @done, @all: bytes
  * @took_ns: the time for @done bytes

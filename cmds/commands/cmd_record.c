@@ -540,7 +540,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* Warns that hooks of -finstrument-functions cannot record arguments: they get no registers. */
+/* Warns that hooks of -finstrument-functions, which get no registers, cannot record arguments. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -761,8 +761,9 @@ int record_run(const struct opts *opts, struct uft_err *err)
 		ret = opts->pids ? attached_find(&run, err)
 				 : record_program_find(program, opts, err);
 	/*
-	 * A Python program waits whenever the probe asks the recorder for the number of a function.
-	 * To leave out the context switches of these waits, no switches are recorded without -E.
+	 * If -E is not given, context switches of a Python program are not recorded. The probe
+	 * causes such switches: the program waits whenever the probe asks the recorder for the
+	 * number of a function.
 	 */
 	if (ret == 0 && !opts->pids && program->facts.runs_python && !opts->events.nr)
 		run.settings.use_switches = false;

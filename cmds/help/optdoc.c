@@ -132,8 +132,8 @@ static void add_bash_words(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes @text for use within a shell's single quotes. A quote in @text ends the quoted part. It
- * is written with a backslash, and another quoted part begins after it.
+ * Writes @text for use within a shell's single quotes. A quote in @text becomes '\'': the end of
+ * the quoted part, a quote with a backslash, and the beginning of another quoted part.
  * @special: the characters that need a backslash
  */
 static void add_quoted(const char *text, const char *special, struct strbuf *out)

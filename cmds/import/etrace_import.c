@@ -19,7 +19,7 @@
 
 /* The number of bytes that are written at once. */
 #define BUFFER_BYTES (1UL << 20)
-/* More bytes than the first line of an etrace text can have. It has one path at most. */
+/* More bytes than the first line of an etrace text can have. Such a line has at most one path. */
 #define HEAD_BYTES   8192
 
 /*

@@ -147,8 +147,9 @@ static const char *find_origin(const struct import *im, const struct fst_line *l
 }
 
 /*
- * Finds the time of the event by the recording's clock. It is later than the times of all earlier
- * events, so that their order is kept. Returns NULL or the error.
+ * Finds the time of the event by the recording's clock. If this time is not later than the time of
+ * the last record, the event gets the next nanosecond after that record. The events thus keep their
+ * order. Returns NULL or the error.
  */
 static const char *find_time(const struct import *im, uint64_t ns, uint64_t *time_ns)
 {

@@ -1,4 +1,7 @@
-/* `utrail events import`: makes a recording from logs of declared events, or adds them to one. */
+/*
+ * `utrail events import`: makes a recording from logs of declared events, or adds the events to an
+ * existing recording.
+ */
 #ifndef UTRAIL_CMDS_IMPORT_IMPORT_H
 #define UTRAIL_CMDS_IMPORT_IMPORT_H
 

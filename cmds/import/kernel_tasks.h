@@ -20,7 +20,7 @@ struct kernel_trace_task {
 /*
  * The tasks. Starts as { 0 } with @max set, and ends with kernel_trace_tasks_deinit().
  *
- * @max: the maximum number of tasks; IMPORT_TASKS_MAX is a limit, too
+ * @max: the maximum number of tasks; a value above IMPORT_TASKS_MAX counts as IMPORT_TASKS_MAX
  * @names: pointers to the names in @text, by the number of the task
  */
 struct kernel_trace_tasks {

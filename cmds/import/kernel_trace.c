@@ -90,7 +90,7 @@ static void kernel_trace_deinit(struct kernel_trace *kt)
 
 /*
  * Finds the clock in the command line that made the recording. If `record` was run without --clock,
- * an option --clock of the recorded program is mistaken for it.
+ * a --clock option of the recorded program is used by mistake.
  */
 static void recorded_clock(const struct info *info, char clock[static TRACEDAT_NAME_MAX])
 {

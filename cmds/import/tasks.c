@@ -220,8 +220,8 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
 		/*
-		 * If a file has the final name, it comes from this import, too: the recording did
-		 * not have this task before.
+		 * A file that already has its final name comes from this import, because the
+		 * recording did not have this task before.
 		 */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);
