@@ -106,7 +106,7 @@ enum arch_hook {
 	ARCH_HOOK_ENTRY,      /* a function begins: called by the function's stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
-	ARCH_HOOK_XRAY_EXIT,  /* a jump to it replaces a return instruction */
+	ARCH_HOOK_XRAY_EXIT,  /* a jump to this entry replaces a return instruction */
 	ARCH_HOOK_XRAY_TAIL,
 	ARCH_HOOKS
 };

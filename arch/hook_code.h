@@ -20,8 +20,9 @@ struct hook_call {
 };
 
 /*
- * The functions by which an instruction set recognises compilers' hooks, and room for hooks. @left
- * bytes can be read at @at. Each function returns 0 or false for code that is not of its kind.
+ * An instruction set's functions that recognise calls of hooks, and the code that compilers write
+ * to leave room for hooks. @left bytes can be read at @at. Each function returns 0 or false for
+ * code that it does not recognise.
  *
  * @nop: the length of a nop that compilers leave for hooks, at @at
  * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at

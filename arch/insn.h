@@ -45,8 +45,9 @@ struct insn_text {
 };
 
 /*
- * Find the addresses where the instructions of @text before @addr begin, the last first, at most
- * @max of them. Returns their number. The result is also 0 when no instruction begins at @addr.
+ * Stores in @starts the addresses of the last instructions of @text before @addr: at most @max
+ * addresses, in descending order. Returns the number of these addresses. Returns 0 when the bytes
+ * before @addr cannot be decoded, or when @addr is inside of an instruction.
  */
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
@@ -67,7 +68,8 @@ enum insn_flow {
  * One instruction.
  *
  * @names: if @has_name is set: the address of the target or data to which the instruction refers.
- *         The instruction has the distance from its own end to this address
+ *         The displacement in the instruction is this address minus the address of the
+ *         instruction's end
  * @name_at: the offset of the displacement in the instruction
  * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
  * @is_padding: compilers put such instructions between functions; they do nothing, or are never
@@ -193,13 +195,13 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * For bytes whose instruction boundaries are unknown. At each byte where a direct jump or call may
- * begin, the functions call @fn with its target.
+ * Search bytes whose instruction boundaries are unknown. A direct jump or call may begin at any
+ * byte. For each such jump or call, the functions call @fn with the target of the jump or call.
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
  * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin). It
- *   also calls @base with each address that may be the start of a table. Returns 0, or the result
- *   of @base when that is below 0.
+ *   also calls @base with each address that may be the start of a table. If @base returns a
+ *   negative value, insns_far_names() returns this value at once. Otherwise it returns 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -77,8 +77,8 @@ struct isa {
 };
 
 /*
- * Returns the row for programs with e_machine @machine and words of @word_bytes (0: any), or NULL
- * when it is unknown.
+ * Returns the table for programs with e_machine @machine and words of @word_bytes (0: of any size).
+ * Returns NULL when there is no such table.
  */
 const struct isa *isa_of(unsigned machine, unsigned word_bytes);
 

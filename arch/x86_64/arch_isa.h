@@ -19,8 +19,8 @@ static inline uint64_t arch_counter_read(void)
 }
 
 /*
- * Returns the number of the current CPU. The kernel stores it in the limit of a segment
- * (__CPUNODE_SEG). The vDSO's getcpu reads it there, too.
+ * Returns the number of the current CPU. For getcpu in the vDSO, the kernel stores this number in
+ * the limit of a segment (__CPUNODE_SEG).
  */
 static inline uint32_t arch_cpu(void)
 {
@@ -109,8 +109,8 @@ static inline uint64_t arch_int_ret(const struct arch_regs *regs, unsigned index
 }
 
 /*
- * Returns registers for a call that is recorded without a stub. They have its first two arguments
- * and its result.
+ * Returns registers for a call that is recorded without a stub. Only the registers of the first two
+ * arguments and of the result are set.
  */
 static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uint64_t ret)
 {

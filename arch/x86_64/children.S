@@ -102,8 +102,8 @@ lend_and_call:
 	cmpq	$-4095, %rax
 	jae	3f
 	/*
-	 * The child's calls have changed the CPU's shadow stack, too. Without such a stack, rdsspq
-	 * does nothing.
+	 * The child's calls overwrite the return address on the CPU's shadow stack, so a `ret` of
+	 * the parent would fault. On a CPU without a shadow stack, rdsspq does nothing.
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

@@ -49,7 +49,7 @@
 	.endm
 
 /*
- * Sets %rcx to this thread's state, whose guard it sets, and %rdi to the innermost frame. The guard
+ * Sets this thread's guard, %rcx to the thread's state, and %rdi to the innermost frame. The guard
  * is stored in full width: a later load that is wider than the store would wait until the store has
  * reached the cache.
  */
@@ -325,8 +325,9 @@
 	.endm
 
 /*
- * Closes the thread at the return of the call that has opened it, as planned_admit_over() does.
- * Then handles the return like any other return, which may go to \other.
+ * If the call that returns has opened the thread, closes the thread, as planned_admit_over() does.
+ * Then ends the call by FAST_EXIT, and goes to \other if FAST_EXIT does. If another call returns,
+ * goes to \other.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

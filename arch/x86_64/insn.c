@@ -83,8 +83,9 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Decodes the instruction at @at, with @left bytes. Returns its length; 0 when it is invalid.
- * insns->insn describes the instruction. If it has a known_length(), it is described as a nop.
+ * Decodes the instruction at @at, with @left bytes. Returns the length of the instruction, or 0
+ * when it is invalid. insns->insn describes the instruction. Instructions for which known_length()
+ * is not 0 are described as nops.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {

@@ -236,8 +236,8 @@ static bool take_rest(struct scan *s, char letter)
 		return skip_bytes(s, s->rex & 8 ? 8 : word);
 	case 'J':
 		/*
-		 * After the prefix 0x66, Intel's CPUs read a displacement of 32 bits, and AMD's one
-		 * of 16 bits.
+		 * After the prefix 0x66, Intel's CPUs read a displacement of 32 bits, but
+		 * AMD's CPUs read a displacement of 16 bits.
 		 */
 		return (!s->has_66 || (s->rex & 8)) && skip_bytes(s, 4);
 	case 'o':

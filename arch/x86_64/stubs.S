@@ -17,10 +17,10 @@
  * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
  * function whose return slot was replaced, so the `ret` of that function would be mispredicted. A
  * `call` right before the trampoline makes the trampoline the newest entry of the CPU's return
- * stack, and leads to an indirect jump. Entry stubs return through this `call`, so that the `ret`
- * of the traced function is predicted. The trampoline uses it, too, so that the `ret` of that
- * function's caller is predicted. Per call, the stub's use of this `call` saves 8 ns, and the
- * trampoline's use of it saves 2 to 5 ns (hot-path.md).
+ * stack, and leads to an indirect jump. Entry stubs and the trampoline return through this `call`.
+ * After an entry stub, the `ret` of the traced function is predicted. After the trampoline, the
+ * `ret` of the traced function's caller is predicted. For each traced call, this `call` saves 8 ns
+ * after the entry stub, and 2 to 5 ns after the trampoline (hot-path.md).
  */
 
 #include "arch/x86_64/fast_stubs.S"
@@ -47,7 +47,7 @@
 
 /* Leaves the stub after the call has got its frame. */
 	.macro FAST_ENTERED
-	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry flag if there are none */
+	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry flag if the word is 0 */
 	jae	.Lentered_with_aside
 	movw	$0, THREAD_BUSY(%rcx)
 	RESTORE_FAST
@@ -222,15 +222,15 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has opened the thread. The functions around it were skipped: they have no frames, and
- * their `ret` is predicted only if the CPU's return stack has their calls. If one of them is open,
- * the stub therefore leaves by `ret`, and the trampoline leaves by a jump. In this case only the
- * `ret` of the called function is mispredicted. If no skipped function is open, the stub leaves
- * like the other stubs, and nothing is mispredicted.
+ * The call has opened the thread. The functions around the call were skipped. A skipped function
+ * has no frame, and its `ret` is predicted only if the CPU's return stack has its `call`.
+ * Therefore, if a skipped function is open, the stub leaves by `ret`, and the trampoline leaves by
+ * a jump. In this case only the `ret` of the called function is mispredicted. If no skipped
+ * function is open, the stub leaves like the other stubs, and nothing is mispredicted.
  *
- * The skipped function that was called last counts as open if its return slot is above that of the
- * call. This function may be main(), which stays open, so it counts as open for four calls only. The
- * lowest bits of THREAD_ALONE_SLOT count these calls.
+ * The skipped function that was called last counts as open if its return slot is above the return
+ * slot of the call. This function may be main(), which stays open, so it counts as open for four
+ * calls only. The lowest bits of THREAD_ALONE_SLOT count these calls.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -254,7 +254,11 @@ END __fentry__
 	jmp	.Lresume
 	.cfi_endproc
 
-/* The call has its frame, and signal handlers have left records in the aside meanwhile. */
+/*
+ * The call has its frame. A signal handler has interrupted the stub, and the handler's calls were
+ * recorded in a private buffer (libmcount/hot/aside.c). probe_leave() moves these records to the
+ * ring.
+ */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
 .Lentered_with_aside:

@@ -15,7 +15,10 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/header.h"
 
-/* The maximum number of entries that are read of a folder. Nearby recordings are only a hint. */
+/*
+ * The maximum number of entries that are read in one folder. Nearby recordings are only a hint, so
+ * a part of a large folder is enough.
+ */
 #define LOOKED_AT_MAX 4096
 #define SHOWN_MAX     3
 

@@ -207,8 +207,8 @@ static const struct narrowing narrowings[] = {
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
 	/*
-	 * Filters belong to this entry, too: their action trace_on can switch recording on after
-	 * --trace=off.
+	 * This entry contains the filters, since a filter's action trace_on can switch recording on
+	 * after --trace=off.
 	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",

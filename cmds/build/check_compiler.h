@@ -1,6 +1,6 @@
 /*
- * Chooses the compiler that checks a source, and its options. They are taken from a command that a
- * stranger may have written.
+ * Chooses the compiler that checks a source, and the compiler's options. The compiler and the
+ * options are taken from a command that a stranger may have written.
  */
 #ifndef UTRAIL_CMDS_CHECK_COMPILER_H
 #define UTRAIL_CMDS_CHECK_COMPILER_H

@@ -12,8 +12,8 @@
 #include "utils/format/text.h"
 
 /*
- * A file whose values are nested deeper is refused. Real files of this format have only a few
- * levels.
+ * The maximum number of levels of nested values. A file with more levels is refused. Real files of
+ * this format have only a few levels.
  */
 #define DEPTH_MAX 32
 

@@ -271,7 +271,7 @@ static int wait_for_viewer(pid_t pid, int ending_signal)
 
 		int sig = sigwaitinfo(&set, NULL);
 
-		/* sigwaitinfo() also fails after this process was stopped (Ctrl-Z) and goes on. */
+		/* If this process is stopped (Ctrl-Z) and continued, sigwaitinfo() fails. */
 		if (sig > 0 && sig != SIGCHLD && !is_enough) {
 			is_enough = true;
 			kill(pid, ending_signal);
@@ -467,8 +467,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 		int sig = sigwaitinfo(signals, &info);
 
 		/*
-		 * The child gets the terminal's signals, too, so only other signals are passed on
-		 * to it.
+		 * The terminal sends its signals to this process and to the child. So only signals
+		 * from other senders are passed on to the child.
 		 */
 		if (sig > 0 && sig != SIGCHLD && info.si_code <= 0)
 			kill(pid, sig);
@@ -594,8 +594,8 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	char done;
 
 	/*
-	 * This process is the recorder. If recording has failed, it may also be the process that
-	 * was to become the program.
+	 * The recorder runs the code below. If recording failed before the recorder was forked, the
+	 * process that was to become the program runs this code instead.
 	 */
 	if (status >= 0 && !err->code)
 		fd_write_all(over_fd, "", 1);
