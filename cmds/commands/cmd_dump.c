@@ -213,7 +213,7 @@ static int run_dump(const struct opts *opts, struct uft_err *err)
 
 const struct cmd cmd_dump = {
 	.name = "dump",
-	.help = "show what is in the files of a recording, or write it in another format",
+	.help = "print the records of a recording, or write a recording in another format",
 	.bit = CMD_DUMP,
 	.uses_pager = true,
 	.reads_data = true,

@@ -231,9 +231,8 @@ static int run_subcommand(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_events = {
 	.name = "events",
 	.args = "list|show [LOG...]|export|import FILE...|check FILE...|check-sources FILE...",
-	.help = "show the events of a recording; import or check logs, or check sources, of "
-		"programs "
-		"that declare events",
+	.help = "show the events of a recording; import or check logs of programs; check the "
+		"sources of programs that declare events",
 	.bit = CMD_EVENTS,
 	.uses_pager = true,
 	.check = check_subcommand,
