@@ -298,7 +298,8 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 
 /*
  * Make the record of a failed system call. If the file to rename, link or unmount does not exist,
- * its path in the record is empty. A record of mount(2) has the path of the mount point even then.
+ * its path in the record is empty. A record of mount(2) has the path of the mount point, even if
+ * the mount point does not exist.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -45,8 +45,8 @@ static void add_return(struct proc_filter *filter, uint32_t action)
 }
 
 /*
- * Adds the check for a system call. Some are watched only if an argument has certain values. For
- * example, only a few calls of prctl(2) are PR_SET_NAME.
+ * Adds the check for a system call. Some system calls are watched only if an argument has certain
+ * values. For example, prctl(2) is watched only if the first argument is PR_SET_NAME.
  */
 static void add_call(struct proc_filter *filter, enum syscall_id id, uint32_t number)
 {
@@ -81,9 +81,10 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 			add_call(filter, id, abi->numbers[id]);
 	}
 	/*
-	 * System calls that make processes are watched, too, because their failures are recorded.
-	 * Also, a child inherits the filter. If the child has no tracer, its watched calls fail. So
-	 * the recorder changes a call that would make such a child (untraced.h).
+	 * System calls that make processes are watched for two reasons. First, their failures are
+	 * recorded. Second, each child inherits the filter, and the watched calls of a child
+	 * without a tracer fail. The recorder changes a call that would make a child without a
+	 * tracer (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

@@ -52,7 +52,7 @@ struct {
  * The memory in which a record is made. Each CPU has its own. end() checks that no other eBPF
  * program of this file has used the memory meanwhile.
  *
- * @path: a path is built here from its end towards its beginning, which lies in the first half
+ * @path: a path is built in the first half of this array, from the last name to the first
  * @used: the size of the texts
  */
 struct scratch {
@@ -165,7 +165,7 @@ ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 
 /* --- paths, in the form that readlink(2) reads in /proc/<pid>/fd/<n> --- */
 
-/* @at: the offset in scratch.path at which the path begins so far */
+/* @at: the path begins at this offset in scratch.path. step() lowers @at for each name */
 struct walk {
 	const struct dentry *dentry;
 	const struct mount *mount;
@@ -376,7 +376,8 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 }
 
 /*
- * Returns the flags in the form of clone(2). The lowest byte is the signal at the child's end.
+ * Returns the flags in the form of clone(2). The lowest byte is the signal that the kernel sends to
+ * the parent when the child ends.
  *
  * @arg: the first argument of the system call
  */

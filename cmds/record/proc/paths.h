@@ -20,8 +20,8 @@ ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
 
 /*
  * Read the target of the link @name of /proc/<tid>, as the recorder sees it. If the task has called
- * chroot(2), the target contains the path to its root. @out is empty if the link cannot be read.
- * All functions in this header empty @out first.
+ * chroot(2), the target contains the path of the task's root. @out is empty if the link cannot be
+ * read. All functions in this header empty @out first.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 

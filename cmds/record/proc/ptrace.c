@@ -70,8 +70,9 @@
  * @lock: protects @has_end, @status and @usage, which describe the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
- * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, while @is_ticking, so that it
- *         checks held children. Without @has_timer, it checks them when a task ends
+ * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, while @is_ticking. At each
+ *         interrupt the thread checks held children
+ * @has_timer: false when @timer could not be made. The thread checks held children when a task ends
  */
 struct tracing {
 	struct proc_log *log;

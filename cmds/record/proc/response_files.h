@@ -12,12 +12,13 @@
 
 /*
  * If @execution is the execution of a compiler, write a PROC_RESPONSE record for each response file
- * that its arguments name, and for each one that is named in such a file. Only regular files are
- * opened, with the rights of @user, or of process @view->tid if @user is NULL. Only the texts of
- * @execution are used.
+ * that the arguments name. A response file that is named in another response file gets a record,
+ * too. A file that is not a regular file is not opened. Files are opened with the rights of @user,
+ * or with the rights of process @view->tid if @user is NULL.
  *
  * @user: the process, and the real user and group that it had at the execution. NULL is possible
  *        only when the process is stopped
+ * @execution: the program, the interpreter and the arguments are used. Other members are not used
  */
 void response_files_write(struct proc_log *log, const struct view *view, const struct peer *user,
 			  const struct execution *execution);

@@ -10,7 +10,10 @@
  */
 int infofile_begin(const struct run *run, struct uft_err *err);
 
-/* Write the complete `info`, after the end. Returns 0, or a negative error with @err. */
+/*
+ * Write the complete `info`. Call it after the end of the recording. Returns 0, or a negative error
+ * with @err.
+ */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 
 /* Returns the command line in shell syntax, on the heap, or NULL when memory is short. */

@@ -317,7 +317,8 @@ static int await_program(const struct launch *launch, struct launched *child, st
 	ssize_t n;
 
 	/*
-	 * Executing the program closes the pipe. If that fails, the error comes through the pipe.
+	 * When the program is executed, the kernel closes the pipe. If the program cannot be
+	 * executed, the error comes through the pipe.
 	 */
 	do {
 		n = read(child->report, &failure, sizeof(failure));

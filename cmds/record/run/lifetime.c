@@ -227,8 +227,8 @@ static int watch_program(struct lifetime *life, struct uft_err *err)
 	life->program_end = (struct served){ see_program_end, rec };
 	rec->program_fd = syscall(SYS_pidfd_open, life->program, 0);
 	/*
-	 * If the program is traced, its end may become known to the tracer first, and only the
-	 * tracer then has the status. So the recorder waits for the tracer's report.
+	 * A tracing thread may get the program's status from wait(2). After that, no other thread
+	 * can get the status. So the recorder waits for the tracer's report.
 	 */
 	if (proc_tells_end(&rec->proc)) {
 		int watched = loop_add(&rec->loop, rec->proc.end_fd, &life->program_end);

@@ -20,7 +20,10 @@
 #include "utils/base/fd.h"
 #include "utils/format/callables.h"
 
-/* True when the kernel's own clock uses the CPU's counter. The recording may then use it, too. */
+/*
+ * True when the kernel's own clock uses the CPU's counter. In this case the recording may use the
+ * counter as its clock.
+ */
 static bool kernel_trusts_counter(void)
 {
 	struct strbuf name cleanup_strbuf = { 0 };

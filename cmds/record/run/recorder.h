@@ -76,7 +76,7 @@ int recorder_open(struct recorder *rec, const struct record_settings *settings, 
  * @status: the wait(2) status. RECORDER_STATUS_UNKNOWN when the program still runs, or is not a
  *          child of the recorder
  * @given_up: the signal that has ended the wait for a running program, otherwise 0
- * @has_left_rest: processes that the program left still run (see struct alive)
+ * @has_left_rest: after ALIVE_REST_TICKS, processes of the program had not ended (base/alive.h)
  * @has_stayed: an attached process could not be restored to its former state
  * @traceme: a process that has asked the recorder to be its tracer
  * @usage: the resources that the program has used

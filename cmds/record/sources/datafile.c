@@ -37,7 +37,7 @@ static void close_file(struct store *store, const struct ring_file *file)
 		store_close(store, file->stream);
 }
 
-/* True when a record may begin here. @after_ns: its time must not be earlier */
+/* True when a record may begin at @r. @after_ns: the earliest time that the record can have */
 static bool is_record(const struct record *r, uint64_t after_ns)
 {
 	return record_magic_is_good(r->data) && r->time_ns >= after_ns &&

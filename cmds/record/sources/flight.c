@@ -171,9 +171,9 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 }
 
 /*
- * Copy the newest segments that fit @budget. An attempt is successful if it copies at least half of
- * them. For a damaged ring, returns 0, perhaps without a copy. Otherwise returns 0, or -EAGAIN when
- * the last attempt has copied no segment.
+ * Copy the newest segments that fit @budget. If an attempt copies less than half of these segments,
+ * another attempt follows. Returns 0 when the last attempt has copied at least one segment. Returns
+ * 0 for a damaged ring, even if no segment was copied. Otherwise returns -EAGAIN.
  */
 static int copy_segments(struct saving *s, uint64_t budget)
 {

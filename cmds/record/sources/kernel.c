@@ -143,8 +143,8 @@ static const char *clock_name(int clock_id)
 }
 
 /*
- * Refuses to run outside of the first pid namespace, because the kernel compares pids of that
- * namespace.
+ * Refuses to run outside of the first pid namespace, because the kernel takes the pids to trace
+ * (set_event_pid) as pids of that namespace.
  */
 static int check_pid_space(struct uft_err *err)
 {

@@ -106,8 +106,8 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 	_Atomic uint64_t *kernel_head = (_Atomic uint64_t *)&cpu->page->data_head;
 	_Atomic uint64_t *our_tail = (_Atomic uint64_t *)&cpu->page->data_tail;
 	/*
-	 * Pairs with the kernel's barrier between writing the data and data_head
-	 * (perf_event_open(2)).
+	 * The kernel writes the data, executes a barrier, and then writes data_head
+	 * (perf_event_open(2)). This load pairs with that barrier.
 	 */
 	uint64_t head = atomic_load_explicit(kernel_head, memory_order_acquire);
 	uint64_t tail = atomic_load_explicit(our_tail, memory_order_relaxed);

@@ -54,7 +54,7 @@ static struct sampled_call *find_sampled_call(struct sample *sample, const struc
 	}
 }
 
-/* The open calls whose entry is in the sample. */
+/* The calls whose entry was seen, and whose end was not seen yet. The index is the depth. */
 struct open_calls {
 	struct {
 		struct sampled_call *call;
