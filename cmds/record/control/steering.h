@@ -35,7 +35,8 @@ struct steering_ids {
  * @choose: tells the process @pid the declared events to record. Returns the same values as
  *          @repatch, and runs the event loop, too
  * @now: the settings in force. The planner uses them, too
- * @filters, @specs: the filters of @now and their specs, after they were first changed
+ * @filters, @specs: the changed filters and their specs. Before the first change of filters, @now
+ *                   has the filters of @settings
  * @is_on: true: calls are recorded as @now requires; false: no call is recorded
  * @generation: the generation of the newest plan
  * @changed_ns: the time of the newest plan; 0: it is the first plan

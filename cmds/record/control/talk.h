@@ -6,7 +6,7 @@
 #include "cmds/record/control/control.h"
 
 /*
- * The state of a conversation. A HELLO is believed if it must come from a process of this
+ * The state of a conversation. A HELLO is believed only if it proves that the peer belongs to this
  * recording. STATUS is answered in each state but the first. If HELLO was believed, an optional
  * message of an unknown type is skipped. Any other message that is not in the picture ends the
  * conversation.

@@ -32,8 +32,8 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 }
 
 /*
- * Finds code in the module's file that needs original return addresses on the stack: the runtime
- * library of its language finds frames by their return addresses. Each file is searched only once.
+ * Finds the code in the module's file to which calls must return directly: a run time finds the
+ * frames of this code by return addresses (own_frames.h). Each file is searched only once.
  */
 static void find_own_frames(struct known_module *known)
 {

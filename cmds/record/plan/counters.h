@@ -7,7 +7,7 @@
 #include "cmds/terminal/msg.h"
 #include "cmds/record/plan/plan.h"
 
-/* Add the counters in the filters to @plan. They are the same for all processes. */
+/* Add to @plan the counters that filters read. All processes get the same counters. */
 void counters_bind(const struct record_settings *settings, struct plan_entries *plan);
 
 /* Append the lines for @counters in events.txt to @lines. */

@@ -76,7 +76,10 @@ void found_index_deinit(struct found_index *index);
  */
 void found_index_update(struct found_index *index, const struct strbuf *found);
 
-/* Returns the first entry whose function starts in [@start, @end). @nr gets their number. */
+/*
+ * Returns the first entry whose function starts in [@start, @end). @nr gets the number of such
+ * entries.
+ */
 const struct found_index_entry *found_index_range(const struct found_index *index, uint64_t start,
 						  uint64_t end, size_t *nr);
 

@@ -81,7 +81,7 @@ bool functions_cache_load(const struct functions_key *key, struct known_function
 	       known_functions_take(out, &image, key);
 }
 
-/* A change may not be visible in a file's times if it follows another change within this time. */
+/* If a file changes twice within this period, both changes can leave equal times in stat(2). */
 #define FRESH_NS (100 * NSEC_PER_MSEC)
 
 static bool is_settled(const struct functions_key *key)

@@ -25,8 +25,9 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 			      ? UINT16_MAX
 			      : settings->depth;
 	/*
-	 * When recording is off, the plan requires a filter that opts in, and has none. So no call
-	 * begins. The ends of open calls are still recorded.
+	 * With PLAN_OPT_IN_FILTER, the probe records only calls that a rule opts in. When recording
+	 * is off, the plan has no such rule, so no new call is recorded. The ends of open calls are
+	 * still recorded.
 	 */
 	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
 	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |

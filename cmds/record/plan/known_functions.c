@@ -1,4 +1,4 @@
-/* Makes and reads images of the facts about a file (see known_functions.h). */
+/* Makes and reads images: blocks of bytes with facts about a file (see known_functions.h). */
 #include "cmds/record/plan/known_functions.h"
 
 #include <errno.h>

@@ -93,8 +93,8 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("siglongjmp"),
 	NO_RETURN_HOOK("__longjmp_chk"),
 	/*
-	 * These functions may return more than once (setjmp, vfork, getcontext), only after another
-	 * context has run (swapcontext), or not at all (setcontext).
+	 * setjmp(), vfork() and getcontext() may return more than once. swapcontext() returns after
+	 * another context has run. setcontext() does not return.
 	 */
 	SETJMP("setjmp"),
 	SETJMP("_setjmp"),
@@ -145,9 +145,11 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * The functions that the probe replaces. Calls through a PLT are changed. Other calls are changed
- * only if @by_any is set. A thread may already have the address for such a call in a register when
- * the probe is removed.
+ * The functions that the probe replaces. All calls through a PLT are changed.
+ *
+ * @by_any: calls that do not use a PLT (-fno-plt) are changed, too. For other functions, such
+ *          calls stay unchanged: a thread could still have the probe's address in a register after
+ *          the probe was removed
  */
 static const struct {
 	const char *name;

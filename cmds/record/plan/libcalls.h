@@ -27,8 +27,8 @@ int libcall_hook_of(const char *name, bool by_plt);
  * @all: include calls that only --libcall records
  * @attaches: the probe is loaded after the program. So calls of functions that the probe replaces
  *            are changed, too
- * @smallest_bytes: calls with fewer bytes than this at their address (struct plt_entry) are not
- *                  recorded, except for those that are always hooked (PLAN_CALL_LANDING)
+ * @smallest_bytes: calls whose plt_entry.size is smaller than this are not recorded, unless they
+ *                  are always hooked (PLAN_CALL_LANDING)
  *
  * Only @all may change within a recording.
  */

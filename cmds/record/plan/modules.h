@@ -98,8 +98,8 @@ void known_modules_deinit(struct known_modules *modules);
 /*
  * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
  * is not absolute, when there are too many files, or when memory is short. Returns NULL also when
- * @reads_as_peer is set and the traced process may not read the file. Any other file that cannot be
- * read has facts, too, but is not instrumented.
+ * @reads_as_peer is set and the traced process may not read the file. If reading the file fails for
+ * another reason, the result says that the file is not instrumented.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 

@@ -118,9 +118,10 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * Matches the rules with all functions of the file, if a rule applies to no function yet. So
- * patches_warn() can tell a function that has no room for a hook from a name that does not exist.
- * If nothing in the file can be patched, the file gets a warning, and these rules get none.
+ * If a rule has no match yet, matches the rules with all functions of the file. The rules note the
+ * results. From these results patches_warn() knows whether a name does not exist, or the function
+ * has no room for a hook. If nothing in the file can be patched, the file gets a warning, and rules
+ * that match its functions get none.
  */
 static void note_names(struct finding *f)
 {

@@ -132,11 +132,10 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * For functions of the program that are left out (known_module.left_out).
- * patches_find_calls() finds the calls of compiled-in hooks, once. patches_can_go() is true when
- * the function from @start to @end, relative to the file's start, has hooks that can be taken out.
- * patches_leave_out() marks the hooks as out after a change of known_module.left_out, also for
- * later processes.
+ * For functions that are left out (known_module.left_out). patches_find_calls() finds the calls of
+ * compiled-in hooks. patches_can_go() is true when the function from @start to @end, relative to
+ * the file's start, has hooks that can be taken out. After a change of known_module.left_out,
+ * patches_leave_out() marks the hooks as out. The marks apply to running and later processes.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);

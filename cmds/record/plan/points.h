@@ -51,8 +51,8 @@ void points_deinit(struct points *points);
  * The static probes in one file. The struct starts as { 0 }.
  *
  * @is_known: the file was searched
- * @found: a list of struct found_patch. plan_patch.operands is an index in @operands, which begins
- *         at 1
+ * @found: a list of struct found_patch. plan_patch.operands is an index in @operands, counted from
+ *         1; 0: no operands
  * @operands: a list of struct found_operand
  */
 struct module_points {

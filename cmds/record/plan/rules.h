@@ -42,8 +42,8 @@ void rule_set_deinit(struct rule_set *set);
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 /*
- * If @filters first opt in a function and later take it out, add a rule that opts in, and that
- * no function has. So the plan still leaves out all functions that are not opted in.
+ * Call this function when @filters opt out the function @subject. If any spec in @filters opts in
+ * @subject, a rule with PLAN_FILTER is added. No function uses the added rule.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

@@ -1,4 +1,4 @@
-/* Chooses the values to record of calls of Python functions (see callable_values.h). */
+/* Chooses the values that are recorded at calls of Python functions (see callable_values.h). */
 #include "cmds/record/plan/names/callable_values.h"
 
 #include <stdio.h>
@@ -53,8 +53,9 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 }
 
 /*
- * Makes the capture program. For an index that no argument of @c has, the step takes text 0, which
- * is "<unset>" at a call. At a return, text 0 is the result.
+ * Makes the capture program. Each step after the head takes one text (struct capture_text). Text 0
+ * is "<unset>" at a call, and the result at a return. A step for an argument that @c does not have
+ * takes text 0.
  */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {

@@ -56,7 +56,7 @@ struct callable_range {
  * @next: the next number for a function without a rule, at least 1
  * @lowest: the lowest number of all ranges that functions can join, or could join until the filters
  *          changed. New ranges get lower numbers
- * @nr_told: the number of functions with debug information in the recording; it describes values
+ * @nr_told: the number of functions whose values are described in the recording's debug information
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
  * @has_vain_conditions: a condition (if:) of a filter needs an argument that is unknown
  * @error: the first error of writing a file

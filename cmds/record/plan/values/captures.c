@@ -76,7 +76,7 @@ struct asked {
 	const struct capture_subject *subject;
 };
 
-/* Looks up the values that @about requests in the debug information. */
+/* Takes from the debug information the values that @about requests. */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;

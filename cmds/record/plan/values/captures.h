@@ -12,8 +12,8 @@
 #include "utils/format/sym.h"
 
 /*
- * True when values are captured for some function. A rule of -T may have no action about values,
- * and is then ignored.
+ * True when values are captured for some function. A rule of -T without an action about values is
+ * ignored.
  */
 bool capture_is_wanted(const struct capture_settings *settings);
 

@@ -42,8 +42,8 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	if (file)
 		file->path = strdup(path);
 	/*
-	 * NULL only means that memory is short. A file that cannot be read gets empty debug
-	 * information, and its calls are still recorded.
+	 * Return NULL when memory is short. A file that cannot be read gets empty debug
+	 * information, and calls of its functions are still recorded.
 	 */
 	if (!file || !file->path) {
 		free(file);

@@ -23,8 +23,9 @@ size_t point_args_find(const struct elf_file *file, const char *args, struct str
 		       struct strbuf *types);
 
 /*
- * Append the operands from index @first of @found on to the PLAN_OPERANDS in @out. @bias is added
- * to their addresses. Returns the index of the first operand in @out. All indexes begin at 1.
+ * Append the operands of one probe to @out, the list PLAN_OPERANDS. In @found, the operands of the
+ * probe start at index @first. @bias is added to each operand that is an address. Returns the index
+ * of the first appended operand in @out. All indexes begin at 1.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);
