@@ -32,7 +32,7 @@ void browser_command_deinit(struct browser_command *command);
  * try, or a negative errno.
  *
  * The process ends with status 0 when a browser has accepted the address. Browsers get empty
- * standard descriptors and no other descriptors, and no signals from the command's terminal.
+ * standard descriptors and no other descriptors, and no signals from the terminal of utrail.
  */
 pid_t browser_start(const char *address);
 

@@ -256,7 +256,10 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
-	/* If another program is tracing calls, both programs would get all these calls. */
+	/*
+	 * If another program uses the tracer, that program and the recorder would each get all
+	 * calls.
+	 */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,
 			      "another program is tracing with '%.*s' (current_tracer in tracefs)",

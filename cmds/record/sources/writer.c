@@ -19,9 +19,9 @@
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that has forbidden itself system calls (seccomp(2)) may be unable to wake a writer. It
- * loses records when its ring is full. So while such a program runs, each writer looks at the rings
- * at least this often.
+ * A program that has forbidden itself system calls (seccomp(2)) may be unable to wake a writer. If
+ * a ring of the program is full, the program loses records. So while such a program runs, each
+ * writer looks at the rings at least this often.
  */
 #define SEALED_INTERVAL_NS   1000000
 /*
@@ -102,8 +102,8 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
  * The maximum number of segments in one write. Larger writes are faster, but a write of more than
  * half of a ring would make a producer wait.
  *
- * With --max-size a write has one segment. Before a write, the store counts its bytes as if they
- * were not going to be compressed. A larger write would reach the limit too early.
+ * With --max-size a write has one segment. Before a write, the store counts the uncompressed bytes
+ * of the write. A larger write would reach the limit too early.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {

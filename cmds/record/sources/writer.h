@@ -72,7 +72,7 @@ uint64_t writers_complete_ns(const struct writers *writers);
  * control thread adds it up may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
- * @bytes: the number of bytes that store_may_take() has counted and store_took() has corrected
+ * @bytes: the store's count of bytes (@taken of struct store)
  * @lost: the number of records that were lost so far, including those of running tasks
  * @ring_bytes: the number of bytes in @nr_rings rings, one for each running task
  */

@@ -91,9 +91,7 @@ static int dir_append(struct store *store, int stream, const struct iovec *parts
 		return 0;
 	}
 
-	/*
-	 * If ftruncate() fails, too, the file ends in an incomplete record, which readers ignore.
-	 */
+	/* If ftruncate() fails, the file ends in an incomplete record, which readers ignore. */
 	if (done && fstat(stream, &st) == 0 && ftruncate(stream, st.st_size - (off_t)done) < 0)
 		code = -errno;
 	return code;

@@ -343,7 +343,7 @@ static int give_up(const struct spot *spot, const struct spot *old, struct uft_e
 		       spot->path);
 }
 
-/* Finds the parent directory of @path, following links, and the name of <path>.old. */
+/* Follows links to find the parent directory of @path. @old_name gets the name of <path>.old. */
 static int find_spots(struct place *place, const char *path, char old_name[static NAME_MAX + 5],
 		      struct uft_err *err)
 {

@@ -81,8 +81,8 @@ void store_append_line(struct store *store, int *stream, const char *name,
 }
 
 /*
- * Returns 1 when the symbol file @name belongs to this module, 0 when it belongs to another module,
- * or a negative errno. -ENOENT: there is no such file.
+ * Returns 1 when the symbol file @name belongs to the module with @path and @build_id, 0 when the
+ * file belongs to another module, or a negative errno. -ENOENT: there is no such file.
  */
 static int stands_for(struct store *store, const char *name, const char *path, const char *build_id)
 {

@@ -22,11 +22,12 @@ struct store;
  * @open: begin to append to the file @name, and make the file if it does not exist. Returns a
  *        stream (0 or more)
  * @append: append all @nr parts, or nothing
- * @may_stay_open: true when this stream can stay open between appends, since fewer than half of the
- *         descriptors are in use. NULL: always true
+ * @may_stay_open: true when this stream can stay open between appends. False when the
+ *         recorder may run out of descriptors. NULL: always true
  * @publish: write the whole file @name, from @nr parts. Other programs see either the former file
- *           or the complete new one. If @stream is not NULL, *@stream is a stream of that file. It
- *           is replaced by a stream of the new file, perhaps with another number
+ *           or the complete new one. If @stream is not NULL, *@stream is a stream of the former
+ *           file. On success this stream is closed, and *@stream becomes a stream of the new
+ *           file, perhaps with the same number
  * @overwrite_end: overwrite the last @len bytes of the file @name, even on a full disk. NULL:
  *         impossible
  * @read: append the content of the file to @out, at most @max bytes

@@ -26,9 +26,9 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Search the list procs->notes from @first up to, but not including, @end. Returns the process
- * whose arena (process.memory) is mapped by @pid, too. Returns NULL when there is none, or when the
- * maps of @pid cannot be read.
+ * Search the list procs->notes from @first up to, but not including, @end. Returns a process
+ * whose arena (process.memory) @pid has mapped. Returns NULL when there is none, or when the maps
+ * of @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -121,7 +121,7 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder itself has mapped the page of notes, too, but is not a child. */
+	/* The recorder has mapped the page of notes, but is not a child. */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 

@@ -81,8 +81,8 @@ int image_add_module(struct image *s, const struct control_module *m)
 static const char STACK_PATH[] = "[stack]";
 
 /*
- * Find the line of the stack in /proc/PID/maps, which uftrace needs (doc/formats/tasks.md, "Module
- * maps"). If the process hides its maps, the line has the usual addresses.
+ * Find the line of the stack in /proc/PID/maps. uftrace needs this line (doc/formats/tasks.md,
+ * "Module maps"). If the process hides its maps, the line has the usual addresses.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {

@@ -76,8 +76,8 @@ int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid
 
 /*
  * Note that the ring of task @tid is not in use any more. If @tid is a new id (tasks_claim()),
- * tasks_clear() may then forget it. The function does nothing for other ids, or if it is called
- * again.
+ * tasks_clear() may forget @tid after this call. For other ids, and for an id that was already
+ * released, tasks_release() does nothing.
  */
 void tasks_release(struct tasks *tasks, int32_t tid);
 

@@ -234,7 +234,7 @@ static int find_and_put(const struct index *index, uint32_t number, const struct
 
 /*
  * Parses @words, a list of numbers between commas. Returns an array with a byte for each number
- * below @nr, which is 1 when the list has the number.
+ * below @nr. The byte is 1 when the list has the number, else 0.
  */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {

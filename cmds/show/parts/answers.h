@@ -70,7 +70,8 @@ int answer_search(struct index *index, const struct part_search *search, struct 
 int answer_texts(struct index *index, const char *numbers, struct strbuf *out);
 
 /*
- * answer_processes(): write JSON with the executions, in the form of a page that has all calls.
+ * answer_processes(): write the executions as JSON. A page that has all calls contains executions
+ * in the same form.
  * answer_sources(): write a JSON object. When the whole recording has been read, the object has the
  * members that sources_put() writes.
  */

@@ -371,8 +371,8 @@ void call_store_deinit(struct call_store *store)
 /*
  * A search for the calls of a range.
  *
- * @most: the maximum number of calls in the list, with those before the search; if the search finds
- *         more, its result is useless
+ * @most: the maximum number of calls in the list, including the calls that were in the list before
+ *         the search; if the list gets longer, the result of the search is useless
  */
 struct finding {
 	const struct call_store *store;
@@ -488,7 +488,7 @@ int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t t
 	int ret;
 
 	for (;; pixel_ns *= 2) {
-		/* When a pixel is as long as the range, making it longer has no effect. */
+		/* When a pixel is as long as the range, a longer pixel has no effect. */
 		bool is_last = pixel_ns >= to_ns - from_ns;
 
 		ret = find_all(store, from_ns, to_ns, pixel_ns, is_last ? SIZE_MAX : nr + most,

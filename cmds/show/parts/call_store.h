@@ -19,8 +19,8 @@
  * @text: the number of the text of the call's arguments, or of the event (text_store.h); 0: none
  * @node: for a call, the number of its node in the tree of contexts (contexts.h); for an event, its
  *        kind
- * @depth: for an event, a number made from its kind that also distinguishes events of one kind at
- *         one time (INDEX_KINDS_MAX)
+ * @depth: for an event, a number made from its kind; events of one kind at one time have different
+ *         numbers (INDEX_KINDS_MAX)
  * @is_open: the call did not return; its end is the last known time
  */
 struct stored_call {

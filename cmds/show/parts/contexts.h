@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 /*
- * A node. @last: the child that was called last, which the next call probably calls again; 0: none
+ * A node.
+ *
+ * @last: the child that was called last; the next call from the node probably has the same child;
+ *         0: none
  */
 struct context {
 	uint32_t func; /* a number that the caller has given */

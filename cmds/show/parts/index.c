@@ -82,7 +82,10 @@ static int publish_names(struct reading *r)
 	return strbuf_oom(&index->names) ? -ENOMEM : 0;
 }
 
-/* Returns the time that the open call @i has spent until now, without the time in nested calls. */
+/*
+ * Returns the time that the open call @i has spent up to the last event that was read, without the
+ * time in nested calls.
+ */
 static uint64_t self_so_far(const struct reading *r, size_t i)
 {
 	uint64_t until_ns = i + 1 < r->nr_open ? r->open[i + 1].start_ns : r->last_ns;

@@ -222,8 +222,8 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
 		/*
-		 * A search without a place starts at the beginning of the recording, or at its end
-		 * when it goes backwards.
+		 * Without a place, a forward search starts at the beginning of the recording, and a
+		 * backward search starts at the end.
 		 */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
 		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
