@@ -154,8 +154,8 @@ static bool has_own(void)
 }
 
 /*
- * The program's profile function while skip_end() is set instead. skip_end() hides the end of
- * sys.setprofile() from the program's function.
+ * skip_end() hides the end of sys.setprofile() from the program's profile function. While Python
+ * calls skip_end(), this variable holds the program's function.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

@@ -1,4 +1,4 @@
-/* The program's own profile functions: both they and the probe's are called. */
+/* Profile functions that the program sets. They still run when the probe sets its own function. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 

@@ -20,7 +20,7 @@
 
 /*
  * @is_hearing: the interpreter tells the probe of its audit events (PEP 578)
- * @is_program: the interpreter is the program, and not a part of another one
+ * @is_program: the executed file is the interpreter, and not a program that embeds an interpreter
  * @has_begun: the probe listens to calls
  * @has_failed: the interpreter's kind is unknown, or its own functions are patched
  */

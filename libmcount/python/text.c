@@ -286,8 +286,9 @@ static void put_bytes(struct writer *w, struct py_object *o)
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The most items of a class's dictionary that are searched for its module, which is among the
- * first. The module is not looked up by its key, since the comparison of keys may run Python code.
+ * The maximum number of items that are searched in a class's dictionary for the name of the class's
+ * module. The name is among the first items. The name is not looked up by a key, since the
+ * comparison of keys may run Python code.
  */
 #define ITEMS_LOOKED_AT 64
 

@@ -87,7 +87,10 @@ static bool has_cell(struct py_object *code, unsigned nr)
 	return kind >= 0 && (kind & KIND_CELL);
 }
 
-/* Returns the value of parameter @nr, from 0 on, borrowed. NULL: it has none. */
+/*
+ * Returns the value of parameter @nr as a borrowed reference, or NULL when the parameter has no
+ * value. The first parameter has number 0.
+ */
 static struct py_object *value_of(const struct valued_call *call, struct py_object **locals,
 				  unsigned nr)
 {

@@ -27,8 +27,8 @@
 #define WORKING_MAX_S 600
 
 /*
- * The time that an interrupted wait counts at most. While the program and the recorder are stopped
- * together (Ctrl-Z), time passes, but the recorder is not stuck.
+ * If a signal interrupts a wait, the probe counts at most this time for the wait. While the program
+ * and the recorder are stopped together (Ctrl-Z), time passes, but the recorder is not stuck.
  */
 #define STEP_MAX_NS 1000000000ULL
 

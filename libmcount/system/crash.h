@@ -8,9 +8,9 @@
 #include <signal.h>
 
 /*
- * Called in a signal handler, in the thread that has got @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or
- * SIGILL without a handler of the program, or a signal that --signal named until the plan was
- * changed. Takes no lock of libc, and allocates nothing.
+ * Called in the probe's signal handler, in the thread that has got @sig, when the program has no
+ * handler for @sig. @sig is SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, or a signal that --signal
+ * named in an earlier plan. Takes no lock of libc, and allocates nothing.
  */
 void crash_note(int sig, const siginfo_t *info);
 

@@ -13,8 +13,8 @@ struct thread;
  * A recorder that attaches finds the earlier calls in the stacks, and reports them to the probe
  * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
  * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY. With -finstrument-functions
- * the exit hook ends the frame. Without it, the probe does not see the return, so the frame ends
- * when a call begins further out on the stack.
+ * the exit hook ends the frame. Without this option, the probe does not see the return, so the
+ * frame ends when a call begins further out on the stack.
  */
 
 /* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */

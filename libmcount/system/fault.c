@@ -241,8 +241,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	/*
-	 * A followed signal comes here only if the program had a handler for it. The program has
-	 * removed its handler since the signal came.
+	 * A followed signal calls the probe's handler only while the program has a handler for the
+	 * signal. After this signal came, the program has removed its handler.
 	 */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)

@@ -8,9 +8,9 @@
  * arch_copy_guarded() and arch_copy_string() read memory. When such a read faults, the probe's
  * handler of SIGSEGV and SIGBUS ends the read. Other faults go to the program's handler (fault.c).
  *
- * In a thread that blocks the signal, a fault would end the program. So a thread looks at its
- * signal mask before it reads, and again after a function of fault.c or a handler of a watched
- * signal may have changed the mask.
+ * If the thread blocks the signal of a fault, the fault ends the program. So a thread looks at its
+ * signal mask before its first read. The mask may change in a function of fault.c, in a handler of
+ * a watched signal, or by a jump. Then the thread looks again before its next read.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must read its signal mask first */

@@ -18,7 +18,7 @@ void modules_after_dlopen(uint64_t begin_ns);
 /* COLD. Free the list of reported modules. */
 void modules_drop(void);
 
-/* COLD, in a forked child. Initializes the locks of modules and plans again. */
+/* COLD, in a forked child. Initializes the lock of modules and the lock of plans again. */
 void modules_after_fork(void);
 
 /*

@@ -6,7 +6,7 @@
 
 /*
  * COLD, before threads get the filter at @program (struct sock_fprog). From now on the probe makes
- * only system calls that this filter allows, too.
+ * a system call only if this filter and all earlier filters allow the call.
  */
 void seal_before_filter(uint64_t program);
 

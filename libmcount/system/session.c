@@ -237,7 +237,7 @@ void __gmon_start__(void)
 {
 }
 
-/* Functions of sanitizers. The program has only the one of its own sanitizer. */
+/* Functions that initialise sanitizers. A program has at most one of these sanitizers. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));

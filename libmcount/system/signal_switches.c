@@ -26,8 +26,8 @@ bool signal_switches_have(int sig)
 }
 
 /*
- * Writes the open calls, like the triggers trace_off and finish. Inside of a hook nothing is
- * written, since the hook may have begun to write.
+ * Writes the ENTRYs of open calls, as the triggers trace_off and finish do. Inside of a hook
+ * nothing is written, since the hook may have begun to write.
  */
 static void show_open_calls(void)
 {

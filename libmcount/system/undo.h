@@ -1,4 +1,4 @@
-/* The changes that an attached probe makes to the process. They are undone when it leaves. */
+/* Changes that an attached probe makes to the process. When the probe leaves, it undoes them. */
 #ifndef UTRAIL_LIBMCOUNT_UNDO_H
 #define UTRAIL_LIBMCOUNT_UNDO_H
 

@@ -134,7 +134,7 @@ struct cursor {
 	uint32_t bit;
 };
 
-/* The ABI of each library fixes the sizes of a deque's blocks, by the size of an element. */
+/* In the ABI of each library, the size of a deque's blocks depends on the size of an element. */
 static uint32_t gnu_block_bytes(uint32_t bytes)
 {
 	return bytes < 512 ? 512 / bytes * bytes : bytes;

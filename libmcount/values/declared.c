@@ -247,7 +247,7 @@ static struct thread *payloads_of(struct thread *t)
 		p = b.p;
 	}
 	if (likely(p))
-		p->aside = t->aside; /* a handler that interrupts @p writes its records to it */
+		p->aside = t->aside; /* signal handlers write their records to this aside */
 	return p;
 }
 

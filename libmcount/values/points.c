@@ -7,9 +7,10 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * True when recording is on and no filter keeps out an open call. With -F, a function that -F names
- * must be open, too. -L, -C and the limits of depth, time and size are not checked. If the plan has
- * rules, the result is false until the thread has a struct planned.
+ * True when recording is on and no filter keeps out an open call. With -F, there is a third
+ * condition: a call of a function that -F names is open. -L, -C and the limits of depth, time and
+ * size are not checked. If the plan has rules, the result is false until the thread has a struct
+ * planned.
  */
 static inline bool is_wanted(struct thread *t)
 {
