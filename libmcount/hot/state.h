@@ -203,9 +203,9 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. The stubs take all bits below
- * the address from the data word of the caller's frame, and add 1 to the depth in them. So
- * frames[0] has the depth "-1", and the outermost call gets 0.
+ * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. For a new data word, a stub
+ * copies the lower RECORD_ADDR_SHIFT bits of the caller's data word. These bits contain the depth,
+ * and the stub adds 1 to the depth. So frames[0] has the depth "-1", and the outermost call gets 0.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -270,7 +270,7 @@ static inline void state_follow(struct thread *t, const struct planned *p, enum 
 	state_set(t, p, from, thread_transitions[from][what].next);
 }
 
-/* HOT: sets the state of @t, which is settled, by planned.now. */
+/* HOT: sets the new state of @t by planned.now. Before the call, @t must be settled. */
 static inline void state_select(struct thread *t)
 {
 	const struct planned *p = t->planned;

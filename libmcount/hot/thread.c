@@ -319,7 +319,8 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	self = &probe_idle_thread; /* also for a thread that has made no call yet */
+	/* If this thread has made no call yet, thread_leave_alone() has not set self. */
+	self = &probe_idle_thread;
 	atomic_fetch_add(counter, 1);
 }
 
@@ -374,12 +375,12 @@ void thread_leave_ring(struct thread *t)
 }
 
 /*
- * A signal handler may interrupt a hook of @t and fork. In the child the hook goes on to write to
- * the ring, so the ring becomes private memory, which no recorder reads. Returns false when no hook
- * was interrupted.
+ * A signal handler may interrupt a hook of @t and fork. In the child, the hook continues to
+ * write to the ring. So the ring becomes private memory, which no recorder reads. Returns false
+ * when no hook was interrupted.
  *
  * At the end of the hook, guard_leave() checks has_aside_records, and then leaves this ring. If the
- * fork comes after the check, the records of the next hook are lost, too.
+ * fork comes after the check, the next hook still writes to this ring, and loses its records.
  */
 static bool keep_ring_for_hook(struct thread *t)
 {

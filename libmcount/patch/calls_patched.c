@@ -1,4 +1,4 @@
-/* Library calls of functions that are patched themselves (see calls_patched.h). */
+/* Library calls that lead to patched functions (see calls_patched.h). */
 #include <sys/mman.h>
 
 #include "libmcount/patch/calls_patched.h"
@@ -140,8 +140,8 @@ static const struct patch *find_entrance(uint64_t function)
 }
 
 /*
- * Finds the patch of the function to which the site @arg is bound now. It is called once for each
- * site.
+ * Finds the patch of the function to which the site @arg is bound now. Clears CALL_OF_UNKNOWN, so
+ * that later calls do not search again.
  */
 static void learn_site(void *arg)
 {

@@ -26,7 +26,8 @@
 
 /*
  * The least and the greatest number of sites for which address space is reserved. Sites keep their
- * addresses. So the probe reserves the space only once, and also for modules that are loaded later.
+ * addresses, so the probe reserves space once. The space includes room for the sites of modules
+ * that are loaded later.
  */
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)

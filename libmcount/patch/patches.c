@@ -337,7 +337,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* Writes the piece in @run. If this fails, put_in() tries its patches again, one by one. */
+/* Writes the bytes in @run. If the write fails, put_in() later writes each patch alone. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)

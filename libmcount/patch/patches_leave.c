@@ -64,8 +64,8 @@ static bool make_change(struct patch *patch, struct attach_change *change)
 	change->out_at = (uint64_t)&patch->is_out;
 	memcpy(change->before, patch->original, change->len);
 	/*
-	 * A silent patch that clears nothing is an island: a long jump in padding, to the stub of
-	 * another patch. No thread runs in the padding before the island is written.
+	 * A patch with PLAN_PATCH_SILENT and @clear 0 is an island: a long jump in padding, to the
+	 * stub of another patch. No thread runs in the padding before the island is written.
 	 */
 	if (patch->flags & PLAN_PATCH_SHORT)
 		change->flags |= ATTACH_CHANGE_ON_FORMER;

@@ -13,8 +13,8 @@
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore
  * @is_out: the text must not have the patch now; the recorder writes @is_out together with the text
- * @to_function: the distance in bytes from @site to the address that records have for its function;
- *               INT16_MIN: too far
+ * @to_function: the distance in bytes from @site to the function's address in records; INT16_MIN:
+ *               too far
  */
 struct patch {
 	uint64_t site;

@@ -87,7 +87,10 @@ static uint64_t widen_float(uint32_t bits)
 	if (exponent == 0 && fraction == 0)
 		return sign;
 	if (exponent == 0) {
-		/* The number is subnormal. Shift its fraction up to the leading one. */
+		/*
+		 * The number is subnormal. Shift the fraction until its bit 23 is 1, and drop this
+		 * bit. Normal numbers do not store it.
+		 */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 
 		fraction = (fraction << shift) & 0x7fffff;
@@ -105,13 +108,16 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 	uint64_t sign = (uint64_t)(head >> 15) << 63;
 	int exponent = (head & 0x7fff) - 16383 + DOUBLE_BIAS;
 
-	/* NaN has bits after the explicit leading one, infinity has none. */
+	/* NaN has a 1 among the lower 63 bits of the mantissa. Infinity has only zeros there. */
 	if ((head & 0x7fff) == 0x7fff && mantissa << 1)
 		return sign | DOUBLE_INFINITY | 1;
 	if (mantissa == 0)
 		return sign;
 
-	/* The mantissa has 11 bits more than a double's, with an explicit leading one. */
+	/*
+	 * The mantissa has 64 bits, 11 more than that of a double. A double does not store the
+	 * highest bit.
+	 */
 	uint64_t kept = mantissa >> 11;
 	uint64_t rest = mantissa & 0x7ff;
 

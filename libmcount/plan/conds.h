@@ -9,7 +9,7 @@
  * comparisons of at least one group must hold.
  *
  * @slot: the return slot
- * @regs: the registers; NULL with -finstrument-functions, when no comparison holds
+ * @regs: the registers, or NULL with -finstrument-functions. With NULL the result is false
  */
 bool conds_hold(const struct plan_cond *conds, uint32_t nr, const uint64_t *slot,
 		const struct arch_regs *regs);

@@ -7,10 +7,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread and no descriptor for news. Therefore the recorder writes a word that
- * calls under a plan read anyway. The word is arena.news, or control_page.finished if the plan
- * lacks PLAN_STEERABLE. The recorder also clears probe_skips, for the entry stubs. After that, one
- * thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
+ * The probe has no thread and no descriptor for news. Therefore the recorder writes a word. Under a
+ * plan, hooks read this word in any case. The word is arena.news, or control_page.finished if the
+ * plan lacks PLAN_STEERABLE. The recorder also clears probe_skips, for the entry stubs. After that,
+ * one thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
  */
 
 struct planned;

@@ -275,8 +275,8 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * Only a hook takes up the new plan. The stubs may run no hook for any call that a thread
-	 * makes, since they know all these calls. So the stubs must forget the calls.
+	 * Only a hook takes up the new plan. If the stubs know all calls that a thread makes, none
+	 * of these calls runs a hook. So the stubs must forget the calls.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -373,7 +373,8 @@ static void begin_plan(const struct plan *settings)
 
 /*
  * Sets the process up anew, except for what its first plan has fixed. A thread that began without
- * rules gets its struct planned at its next call. All calls that it has open then were recorded.
+ * rules gets its struct planned at its next call. Each call of the thread that is open at that
+ * moment was recorded.
  */
 static void turn_plan(const struct plan *settings)
 {

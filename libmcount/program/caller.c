@@ -1,8 +1,8 @@
 /*
- * The results of dlopen(3) and dlsym(3) depend on the caller's module ($ORIGIN, RUNPATH,
- * RTLD_NEXT). They find this module by their return address. If they returned to the probe, their
- * results would differ. So both functions return to a return instruction in the caller's module,
- * and that instruction returns to the probe.
+ * dlopen(3) and dlsym(3) act for the module of their caller ($ORIGIN, RUNPATH, RTLD_NEXT). These
+ * functions find the module by their return address. If they returned to the probe, their results
+ * would differ. So both functions return to a return instruction in the caller's module, and that
+ * instruction returns to the probe.
  */
 #include "libmcount/program/caller.h"
 

@@ -9,8 +9,8 @@
 void exec_setup(void);
 
 /*
- * COLD. Adds 1 to the number of system call filters that executed programs are told of, since those
- * programs begin with the new filter, too (seal.h).
+ * COLD, before this process gets a system call filter. Executed programs inherit the filter, and
+ * their environment contains the number of filters (seal.h). Adds 1 to this number.
  */
 void exec_expect_filter(void);
 

@@ -31,7 +31,7 @@ _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
  * FAST_DONE: the event is done
  * FAST_NOT: nothing has changed
  * FAST_OTHER: nothing has changed, and fast_leaves_alone() may be true for the call
- * FAST_GUARDED: only the guard was set
+ * FAST_GUARDED: nothing has changed, except that the guard is set
  * FAST_ASIDE: the event is done, but the guard is still set, because the aside has records
  */
 enum fast_call {

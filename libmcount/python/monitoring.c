@@ -221,7 +221,7 @@ static bool find_types(void)
 	return code_type && function_type && method_type && descriptor_type && none;
 }
 
-/* The interpreter never calls this function, since it uses vectorcall. */
+/* Never called: calls of the function object that make_taker() makes use vectorcall. */
 static struct py_object *take_nothing(struct py_object *self, struct py_object *arg)
 {
 	return none;
@@ -438,8 +438,8 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Replaces the functions of sys.monitoring that show tools to the program with functions of the
- * probe. This is done once for all interpreters, which share these definitions.
+ * Some functions of sys.monitoring could show the probe's tool to the program. Puts functions of
+ * the probe in their place. This is done once for all interpreters, which share these definitions.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {
