@@ -8,10 +8,11 @@
 #include <stdbool.h>
 
 /*
- * Returns the value of fn(argc, argv). If the user's limit on the stack is below 8 MB, runs the
- * function on a stack of 8 MB, if there is enough memory. Threads that start later have a stack of
- * this size by default, too. If @fn returns in a child that it has forked, the child may exit with
- * the value of @fn at once.
+ * Returns the value of fn(argc, argv). If the user's limit on the stack is below 8 MB, sets the
+ * default stack of new threads to 8 MB, and runs @fn in a new thread. If this thread cannot start,
+ * runs @fn in the present thread.
+ *
+ * If @fn returns in a child that it has forked, the child may exit with the value of @fn at once.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 

@@ -253,7 +253,7 @@ static enum MHD_Result send_word(struct MHD_Connection *connection, unsigned sta
 	struct MHD_Response *response = mhd.create_response_from_buffer(strlen(text), (void *)text,
 									MHD_RESPMEM_PERSISTENT);
 
-	/* Close the connection after a refusal: the browser does not need it any more. */
+	/* After a refusal, the browser does not need the connection any more. */
 	if (response && status != MHD_HTTP_SEE_OTHER)
 		mhd.add_response_header(response, "Connection", "close");
 	if (response && status == MHD_HTTP_METHOD_NOT_ALLOWED)

@@ -16,8 +16,8 @@
 /*
  * A recording. Its members are made at the first request that needs them, and kept.
  *
- * @name: the name that the page shows: the path as the user gave it; for other recordings in the
- *         same folder, their names in the folder
+ * @name: the name that the page shows. For the recording that the options name: the path as the
+ *        user gave it. For any other recording: the name of its directory, without a path
  * @lock: protects the members after it
  * @is_open: @data is open
  * @page: a nameless file with @page_bytes, the whole page; -1: not made yet

@@ -85,8 +85,8 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (fd < 0)
 		return fd;
 	/*
-	 * SIGINT is blocked before the address is printed, and wait_for_end() waits for it. So
-	 * Ctrl-C ends the command properly as soon as the address is known.
+	 * SIGINT is blocked before the address is printed. Later, wait_for_end() takes the signal.
+	 * So Ctrl-C ends the command properly as soon as the address is known.
 	 */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);

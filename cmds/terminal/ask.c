@@ -140,7 +140,9 @@ void ask_end_when(bool (*is_ended)(void))
 }
 
 /*
- * Returns 0 when there is something to read, -ETIMEDOUT, or -EPIPE when the user ends the command.
+ * Returns 0 when there is something to read. Returns -ETIMEDOUT when the time is over, or -EPIPE
+ * when the user ends the command.
+ *
  * Signals that do not end the command, such as SIGCONT after Ctrl-Z and fg, do not end the wait.
  */
 static int wait_for_answer(int fd, int timeout_ms)

@@ -12,9 +12,9 @@
 /*
  * A recorder's name (request.h), and its possible owners.
  *
- * @owner: the owner of the data directory or of the recorded process; root and the caller are
- *         accepted, too
- * @secret: a secret that the recorder must know; "": none is needed
+ * @owner: the owner of the data directory or of the recorded process. The recorder must belong to
+ *         @owner, to root or to the caller
+ * @secret: a secret that the recorder must know, or "" if no secret is needed
  */
 struct recorder_name {
 	char text[REQUEST_NAME_SIZE + 17];
@@ -23,8 +23,9 @@ struct recorder_name {
 };
 
 /*
- * End a wait for an answer, with -EPIPE, when @is_ended returns true. It is called before the wait
- * and after each signal. NULL: no signal ends a wait.
+ * Set the function that decides whether a wait for an answer ends. @is_ended is called before each
+ * wait, and after each signal during the wait. If @is_ended returns true, the wait ends with
+ * -EPIPE. If @is_ended is NULL, no signal ends a wait.
  */
 void ask_end_when(bool (*is_ended)(void));
 
@@ -33,9 +34,11 @@ void ask_end_when(bool (*is_ended)(void));
  * gives no sign of life for two seconds. A recorder that belongs neither to root nor to the caller
  * has only two seconds for its answer.
  *
- * Returns 0 on success, -ETIMEDOUT, or -ENOTCONN when there is no recorder. Returns -EPIPE when the
- * recorder ended without an answer or refused the caller. Returns -EPERM when another process
- * listens in its place, or another negative errno.
+ * Returns 0 on success, or a negative errno, such as:
+ * -ENOTCONN: there is no recorder
+ * -ETIMEDOUT: the recorder did not answer in time
+ * -EPIPE: the recorder ended without an answer, or refused the caller
+ * -EPERM: another process listens in the place of the recorder
  *
  * @timeout_ms: the longest wait, or -1 for no limit
  */

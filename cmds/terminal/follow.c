@@ -94,8 +94,8 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * While the program runs, `utrail control` may tell it to hold back no entries. Entries
-	 * that are held back at that moment may still be recorded late.
+	 * `utrail control` may tell the running program to stop holding back entries. An entry that
+	 * was held back before may be recorded late, so @has_late_entries stays true.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);

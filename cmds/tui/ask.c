@@ -132,7 +132,7 @@ void ask_search(struct tui *tui)
 
 /* --- fields --- */
 
-/* The fields of a view that may be chosen. */
+/* The fields that the user can choose for a view. */
 struct field_list {
 	const void *table;
 	size_t nr;

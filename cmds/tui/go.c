@@ -198,8 +198,9 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * The fields are never NULL. With NULL, a pass with a time range would have one
-		 * field more than others. A pass that begins at a mark has a time range.
+		 * A pass that begins at a mark has a time range. If the fields were NULL, such a
+		 * pass would print one field more than a pass without a time range. So the fields
+		 * are never NULL.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
@@ -385,8 +386,8 @@ static int take_report(struct tui *tui, struct uft_err *err)
 	before.ops = tui->report.view.ops;
 	tui->report.view = before;
 	/*
-	 * The cursor follows its function. A cursor on the first line stays there, because another
-	 * function may have the longest time now.
+	 * A cursor on the first line stays on the first line, which may show another function now.
+	 * A cursor on any other line moves with its function.
 	 */
 	if (name && before.cursor)
 		report_view_find(&tui->report, name);

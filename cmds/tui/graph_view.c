@@ -14,8 +14,8 @@
 /* A flag of an entry of @shown. It means that the entry is the empty line before the item. */
 #define GRAPH_GAP      (1U << 31)
 /*
- * The most items, because item numbers must leave GRAPH_GAP free. A graph with more items is an
- * error.
+ * The maximum number of items. Item numbers must leave the bit GRAPH_GAP free. A graph with more
+ * items is an error.
  */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
 /*
@@ -334,8 +334,8 @@ static uint32_t previous_sibling(const struct graph_view *view, uint32_t at)
 }
 
 /*
- * Folds the call @from. Unfolds the call @to, and folds the calls that @to makes itself. Does
- * nothing if both are the same call. Returns @to, where the cursor goes.
+ * Folds the call @from. Unfolds the call @to, and folds the direct callees of @to. If @from and @to
+ * are the same call, folds and unfolds nothing. Returns @to, where the cursor goes.
  */
 static uint32_t leave_for(struct graph_view *view, uint32_t from, uint32_t to)
 {

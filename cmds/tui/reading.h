@@ -61,8 +61,8 @@ int reading_add_up(struct tui_reading *reading, const struct report *report, str
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on @data. Any thread may call it. Only one of them is served at a time, because
- * filters remember their matches.
+ * Open a pipeline on @data. Any thread may call this function. Only one call runs at a time,
+ * because filters remember their matches.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,
 			  const struct pipeline_config *config, struct uft_err *err);

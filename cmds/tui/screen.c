@@ -29,10 +29,13 @@
 #define ESCAPE_MS	 25
 /* A signal that has come just before a wait for a key is noticed after at most this time. */
 #define LOOK_MS		 500
-/* The terminal has disappeared if it is readable without input more often than this in a row. */
+/*
+ * The maximum number of consecutive reads that find no input although the terminal is readable. If
+ * there are more such reads, the terminal has disappeared.
+ */
 #define EMPTY_READS_MAX	 50
 #define PAIR_BAR	 8
-/* The most keys that are kept for later when the user types during a long operation. */
+/* The maximum number of keys that are kept when the user types during a long operation. */
 #define TYPED_MAX	 64
 #define RESTORE_BYTES	 256
 #define SIGNAL_STACK	 (64 * 1024)

@@ -111,8 +111,8 @@ void draw_prompt(struct tui *tui, const char *text);
 void draw_note(struct tui *tui, const char *text);
 
 /*
- * --- go.c: goes to the views that keys choose; returns a negative error with @err. go_replay() may
- * return CMD_NO_DATA with @err, too ---
+ * --- go.c: goes to the views that keys choose; a negative result is an error with @err. For
+ *     go_replay(), CMD_NO_DATA is an error with @err as well ---
  */
 
 int go_graph(struct tui *tui, struct uft_err *err);

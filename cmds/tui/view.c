@@ -143,8 +143,8 @@ void view_center(struct tui_view *view, size_t rows)
 	size_t end = last_top(view, MAX(rows, (size_t)1));
 
 	/*
-	 * The line ends up just above or just below the middle, depending on the direction of
-	 * scrolling.
+	 * Rows are counted from 0. If the lines must move down, the cursor ends up on row @half.
+	 * If the lines must move up, the cursor ends up on row @half - 1.
 	 */
 	if (view->cursor - view->top < half) {
 		while (view->top > 0 &&

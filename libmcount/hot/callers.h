@@ -11,14 +11,15 @@
 /*
  * Some run times generate code, and fail when an unknown return address is on the stack. So the
  * probe replaces a return address only if it lies in the text of a loaded module. With
- * PLAN_REPLACE_ANY it may lie anywhere. A return address in code that PLAN_CALLERS names is kept.
- * Outside of the range at @low, a return address is also kept if another byte of its page is code
- * that PLAN_CALLERS names. If a return address is kept, the end of the call is estimated
- * (FRAME_KEPT in probe.h).
+ * PLAN_REPLACE_ANY, the return address may lie anywhere.
+ *
+ * A return address in code that PLAN_CALLERS names is kept. Outside of the range at @low, whole
+ * pages are compared: if any byte of a page is such code, all return addresses in the page are
+ * kept. If a return address is kept, the end of the call is estimated (FRAME_KEPT in probe.h).
  *
  * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
  *               may be replaced
- * @pages: numbers of other pages. Return addresses that lead into these pages may be replaced, too.
+ * @pages: numbers of other pages. Return addresses that lead into these pages may be replaced.
  *         The index is the page's number modulo CALLERS_PAGES. The stubs look here if an address is
  *         not in the range at @low
  */
@@ -57,7 +58,7 @@ static inline bool callers_may_replace(uint64_t ret)
  * COLD. Called when the first plan has come. Finds the largest piece of the program's own text. For
  * a return address that lies elsewhere, callers_look_up() is called.
  *
- * @is_any: return addresses outside of modules may be replaced, too
+ * @is_any: a return address may be replaced even if it lies outside of all modules
  */
 void callers_begin(bool is_any);
 

@@ -21,8 +21,8 @@
 #define FLUSH_NS 50000000ULL
 
 /*
- * Opens a temporary file in the first directory of a list that allows it. The list ends with /tmp,
- * because /tmp may be in memory.
+ * Opens a temporary file. Tries directories in order, until the file can be created. The last
+ * directory is /tmp, because /tmp may be in memory.
  */
 static int open_file(struct uft_err *err)
 {

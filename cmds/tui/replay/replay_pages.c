@@ -306,8 +306,8 @@ static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 }
 
 /*
- * Returns the line above @number by which the task's call at depth @depth, or a call around it, was
- * entered. Returns @number when there is no such line.
+ * Goes up from line @number. Returns the first line at which @task has entered a call at depth
+ * @depth or less. Returns @number when there is no such line, or when the user has pressed a key.
  */
 static uint64_t entry_above(struct replay_pages *pages, uint64_t number, const struct task *task,
 			    uint32_t depth)

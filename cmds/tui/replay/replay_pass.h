@@ -122,7 +122,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @look: called before each event (see above); may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
- * @counted: the number of bytes in the sink whose lines were counted
+ * @counted: the counted lines fill this number of bytes at the start of the sink
  */
 struct replay_pass {
 	const struct replay_source *source;

@@ -22,7 +22,7 @@ static struct replay_view *replay_of(const struct tui_view *view)
 	return (struct replay_view *)view;
 }
 
-/* --- folds: @shown counts the lines of the view, @line also those that folds hide --- */
+/* --- folds: @shown numbers only the visible lines, and @line numbers all lines --- */
 
 /*
  * Returns the first fold at or after @fold whose line is after @end. If there is no such fold,
@@ -249,8 +249,8 @@ static int add_up_funcs(struct replay_view *view)
 }
 
 /*
- * True for a slow call. The average times come from the call tree. It has other objects for the
- * functions than @line, so functions are found by name.
+ * True for a slow call. The average times come from the call tree. For one function, the tree and
+ * @line have different objects, so the function is found by its name.
  */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {
