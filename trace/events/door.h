@@ -41,10 +41,10 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
 
 /*
  * Attach the recorder, and declare all events of the program to it while the program's threads run.
- * Returns 0, or -EAGAIN when it must be called again.
+ * Returns 0, or -EAGAIN when the caller must try again.
  *
- * @door: its functions lead to the recorder. After the recorder has detached, they lead to
- *        functions that do nothing, except end(), which stays. Never freed
+ * @door: functions that call the recorder. Never freed. After the recorder has detached, these
+ *        functions do nothing. Only end() is unchanged, for threads that have called begin()
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* with fst_lock_threads() held */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

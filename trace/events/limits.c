@@ -1,6 +1,6 @@
 /*
- * Deletes the old files of a log that are beyond its limits, except the newest of these files.
- * Signal handlers may write records, so neither malloc() nor opendir() is called.
+ * Deletes the old files of a log that are beyond the log's limits. The newest file beyond the
+ * limits stays. Signal handlers may write records, so neither malloc() nor opendir() is called.
  */
 #include "events/trace.h"
 

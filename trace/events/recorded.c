@@ -102,7 +102,10 @@ static struct fst_recorded *make_recorded(const struct fst_format *format,
 	return recorded;
 }
 
-/* Clears the number and the choice. The entry is not freed, since a thread may be using it. */
+/*
+ * Clears the number and the choice that the recorder gave to the event. impl->recorded is not
+ * freed, since a thread may be using this struct.
+ */
 static void forget_event(struct fstrace_event_impl *impl)
 {
 	struct fst_recorded *recorded = atomic_load(&impl->recorded);
@@ -204,8 +207,9 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	if (found <= 0)
 		return found == 0;
 	/*
-	 * If the id has changed meanwhile, its recorder has detached. @place then belongs to that
-	 * recorder, or to another one, and is given back unused.
+	 * If the id has changed meanwhile, the recorder that gave the id has detached. begin() may
+	 * have got @place from this recorder or from a newer one. In both cases @place is given
+	 * back unused.
 	 */
 	if (__builtin_expect(atomic_load_explicit(&recorded->id, memory_order_relaxed) != id, 0)) {
 		to->end(id, &place, SIZE_MAX);

@@ -6,9 +6,9 @@
 static _Atomic uint64_t counter;
 
 /*
- * An id is the pid times a million, plus the low 18 bits of the counter. After each 2^18 ids, a
- * large number is added, too. So processes with different pids have different ids, at least among
- * their first 2^18 ids.
+ * An id is the sum of three numbers: the pid times a million, the low 18 bits of the counter, and
+ * the counter's higher bits times a large number. So processes with different pids have different
+ * ids, at least among their first 2^18 ids.
  */
 uint64_t fstrace_get_unique_id(void)
 {

@@ -44,7 +44,7 @@ int main(int argc, char *argv[])
 	      "posix_trace_create_withlog");
 	posix_trace_attr_destroy(&attr);
 
-	/* Filter out events without a name, which we do not want. */
+	/* Only named events are wanted, so the filter drops all unnamed events. */
 	posix_trace_eventset_empty(&boring);
 	posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USER_EVENT, &boring);
 	check(posix_trace_set_filter(trid, &boring, POSIX_TRACE_SET_EVENTSET),

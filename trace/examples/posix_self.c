@@ -1,5 +1,5 @@
 /*
- * Records events of its own process, and reads the last of them at its end.
+ * A program that traces itself: it records events, stops the stream, and reads the newest events.
  *
  *     cc posix_self.c $(pkg-config --cflags --libs utrail-trace)
  */

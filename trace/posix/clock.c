@@ -1,6 +1,6 @@
 /*
- * The time of events, which is CLOCK_MONOTONIC. It is computed from the CPU's counter if the kernel
- * uses the counter, too.
+ * The time of events, which is CLOCK_MONOTONIC. If the kernel's clock source is the CPU's counter,
+ * the library computes the time from this counter.
  */
 #include "posix/posix.h"
 

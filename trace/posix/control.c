@@ -51,7 +51,7 @@ static void put_stop(struct pxt_view *view, const void *address)
 
 	pxt_put_system(view, PT_STOP, &is_automatic, sizeof(is_automatic), address);
 	/*
-	 * A full stream restarts later. This stream must not, even if it had no room for the STOP.
+	 * Clear PT_RESTARTS. Otherwise a stream that had no room for the STOP could restart later.
 	 */
 	atomic_fetch_and(&atomic_load(&view->stream)->run,
 			 ~(uint32_t)(PT_RUNS | PT_RESTARTS | PT_IS_STOPPING));
@@ -66,8 +66,8 @@ void pxt_stop(struct pxt_view *view, const void *address)
 /*
  * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
  * the STOP. The function first waits for threads that are writing, since records after an
- * unfinished one cannot be flushed. If this process is killed first, the process that completes the
- * log adds the STOP.
+ * unfinished one cannot be flushed. If this process is killed before the STOP is recorded, the
+ * process that completes the log adds the STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

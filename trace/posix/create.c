@@ -159,8 +159,7 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 /*
  * Starts the keeper, which finishes the stream if this process ends without doing so. If there is
  * no keeper, the process that opens the log completes it and frees the memory. Without a log, or if
- * no process opens it in time, pxt_sweep() frees the memory (sweep.c). It is called when a process
- * makes a stream, ends a stream for another process, or ends.
+ * no process opens it in time, a later call of pxt_sweep() frees the memory (sweep.c).
  */
 static void start_keeper(struct making *making)
 {

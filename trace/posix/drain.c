@@ -14,7 +14,7 @@
  */
 #define WAITS_MAX 50
 
-/* Marks everything that the log contains so far as complete. */
+/* Marks all records that the log contains now as complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;

@@ -127,8 +127,8 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(). The process should end with the last thread
- * of the program itself, so the flushers must end then, too.
+ * Set when the first thread has left by pthread_exit(). After that, the process should end with the
+ * last of the program's own threads. Therefore flushers end when only flushers are left.
  */
 static _Atomic uint32_t first_has_ended;
 static _Atomic uint32_t first_is_unwatched;
@@ -234,7 +234,11 @@ static void free_flusher(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;
 
-	handle->flusher = NULL; /* first: if another thread forks now, its child finds no flusher */
+	/*
+	 * Clear this pointer before the flusher is freed. If another thread forks meanwhile, the
+	 * child finds no flusher.
+	 */
+	handle->flusher = NULL;
 	if (flusher->fd >= 0 && check_file(flusher) == 0)
 		close(flusher->fd);
 	pthread_mutex_destroy(&flusher->turn);

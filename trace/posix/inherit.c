@@ -1,4 +1,7 @@
-/* A new process image owns no streams yet. It inherits the streams of its parent. */
+/*
+ * Attaches the inherited streams of the parent process to a new process. After an exec, closes the
+ * streams that the process made before the exec.
+ */
 #include "posix/keeper.h"
 
 #include <stdio.h>
@@ -16,7 +19,11 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid)
 				   sizeof(struct pxt_registry));
 }
 
-/* Returns the latest time at which a process can have begun whose start time is @start ticks. */
+/*
+ * Returns the latest time, by CLOCK_REALTIME, at which a process can have begun.
+ *
+ * @start: the start time of the process in ticks (field 22 of "stat" in proc(5))
+ */
 static uint64_t latest_begin_ns(uint64_t start)
 {
 	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);

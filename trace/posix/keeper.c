@@ -24,7 +24,7 @@
 
 /*
  * The interval at which the keeper checks the owner after the owner's lock was released. The owner
- * may still run, since closing the lock's descriptor releases the lock, too.
+ * may still run: the program may have released the lock by closing all descriptors.
  */
 #define LOOK_MS 100
 
@@ -316,7 +316,8 @@ static int __attribute__((noreturn, noinline)) keep_stream(void *argument)
 
 /*
  * True when this process adopts orphans. If this process adopted the keeper, wait() would see the
- * keeper. So the keeper then stays a direct child without an exit signal, which wait() ignores.
+ * keeper. To avoid this, the keeper of such a process is a direct child without an exit signal.
+ * wait() ignores such a child.
  */
 static bool adopts_orphans(void)
 {

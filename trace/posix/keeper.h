@@ -32,9 +32,9 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream after its cells, with data about its log. Any process of the user may write
- * to this part. Therefore a process may use its data to decide where to look, but never where to
- * write.
+ * The part of a stream after the stream's cells, with data about the stream's log. Any process of
+ * the user may write to this part. Therefore the data of this part may decide what a process reads,
+ * but never where a process writes.
  *
  * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory

@@ -309,7 +309,7 @@ struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /*
- * turn.c: a lock for functions that signal handlers may call, too.
+ * turn.c: a lock for functions that may run in threads and in signal handlers.
  *
  * @holder: the thread that has taken the lock; 0: none
  * @stuck: a holder for which a thread has waited in vain. Other threads do not wait for it

@@ -42,7 +42,7 @@ void pxt_fd_path(char path[32], int fd)
 
 /*
  * Reads "stat" in proc(5). Returns the fields after the command's name, or NULL if there is no such
- * process. The name may contain any characters, so the last ')' of the text is its end.
+ * process. The name may contain any characters, so the name ends at the last ')' of the text.
  */
 static const char *read_stat(pid_t pid, char text[512])
 {

@@ -69,7 +69,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 	int ret;
 
 	pxt_recorded_went();
-	/* From now on, a thread that opens a name declares it to the recorder itself. */
+	/* From now on, each thread that opens a name declares this name to the recorder. */
 	atomic_store(&recorder, door);
 	atomic_store(&was_asked, 1);
 	ret = pxt_known_names(&names);
@@ -127,8 +127,9 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	if (found <= 0)
 		return;
 	/*
-	 * If the number has changed meanwhile, its recorder has detached. @place then belongs to
-	 * that recorder, or to another one, and is given back unused.
+	 * If the number has changed meanwhile, the recorder that gave the number has detached.
+	 * begin() may have got @place from this recorder or from a newer one. In both cases @place
+	 * is given back unused.
 	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {
