@@ -202,8 +202,8 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, u
 	if (unlikely(t->top->slot < sp) || unlikely(sp < t->low))
 		t = stacks_enter(t, sp);
 	/*
-	 * A frame with the same @sp may be open: inlined functions call the hook, too, with the
-	 * stack pointer of the function around them.
+	 * A frame with the same @sp may be open: the hook call of an inlined function has the stack
+	 * pointer of the enclosing function.
 	 */
 	if (unlikely(t->top->slot < sp))
 		leave_jumped_out(t, sp, fn, caller);
@@ -248,7 +248,10 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 {
 	struct thread *t = guard_return();
 
-	/* A thread without a state has not recorded the entry, so its exit is not recorded. */
+	/*
+	 * If the exit belongs to no state, the entry of the call was not recorded. In this case the
+	 * exit is not recorded.
+	 */
 	if (t)
 		exit_guarded(t, sp, fn);
 }
@@ -312,8 +315,8 @@ NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, u
 }
 
 /*
- * HOT: notes a call that gets no frame. If frames must be ended first, or the function may be
- * recorded by now, enter_guarded() handles the call.
+ * HOT: notes a call that gets no frame. If frames must be ended first, if the call may be on
+ * another stack, or if planned_leaves_out() has become false, enter_guarded() handles the call.
  */
 NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -406,8 +409,8 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: ends a call in a thread without a plan. In an open thread, ends a call of a function that is
- * not left out.
+ * HOT: ends a call of @fn when the thread has no plan, or when the thread is open and @fn is not
+ * left out.
  */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {

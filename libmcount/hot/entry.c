@@ -170,7 +170,8 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 
 /*
  * The latest calls of setjmp(3), found by their buffers when they return a second time. If two
- * threads write one element at a time, its @env or @sp is wrong, and the second return is lost.
+ * threads write to the same element simultaneously, the element may mix the two calls. In this case
+ * the second returns of the two calls may be lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

@@ -84,8 +84,8 @@ static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 }
 
 /*
- * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S). It is for hooks that have
- * no stub with a fast path, and for calls that the fast paths do not handle.
+ * Pushes a frame as the stubs' fast paths do (arch/<isa>/fast_stubs.S). This function serves hooks
+ * that have no stub with a fast path, and calls that the fast paths do not handle.
  */
 static inline bool fast_push_alike(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -57,9 +57,9 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the hook that pushed @f has put the trampoline's address into the slot of @f. If a
- * jump has entered the function, the caller's hook has put the address there: both frames have
- * the same slot.
+ * True when the hook that pushed @f has put the trampoline's address into the slot of @f. After a
+ * tail call to the function of @f, the caller's frame and @f have the same slot. In this case the
+ * hook of the caller has put the address there.
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -240,8 +240,8 @@ uint64_t frames_find_return(uint64_t slot)
 	uint64_t ret = look_for_return(slot);
 
 	/*
-	 * The probe has replaced the address in this slot. If it does not know the slot any more,
-	 * the program has overwritten our memory.
+	 * If @ret is 0, the return address is lost. The program has overwritten the probe's memory,
+	 * or newer slots have replaced this slot in the table of old returns.
 	 */
 	if (!ret)
 		__builtin_trap();

@@ -55,8 +55,8 @@ void frames_leave_until(struct thread *t, uint64_t fn);
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
 /*
- * Ends the innermost frame with FRAME_EXPLICIT that has @ret, and all frames inside of it. Does
- * nothing if there is no such frame.
+ * Finds the innermost frame that has FRAME_EXPLICIT and the value @ret in frame.ret. Ends this
+ * frame and all frames inside of it. Does nothing if there is no such frame.
  */
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
@@ -117,8 +117,8 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
  * HOT, rarely, when all calls are alike. If the innermost frame has FRAME_KEPT, stops the use of
- * the stubs' fast paths, since the next call must check whether the frame has returned. If it has
- * no FRAME_KEPT, allows the fast paths again.
+ * the stubs' fast paths, since the next call must check whether the frame has returned. If the
+ * innermost frame does not have FRAME_KEPT, allows the fast paths again.
  */
 void frames_narrow(struct thread *t);
 

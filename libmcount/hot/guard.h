@@ -78,8 +78,9 @@ static inline struct thread *guard_return(void)
 }
 
 /*
- * HOT: pushes a frame, and writes its ENTRY if -t does not hold it back. When there is no room for
- * the record, counts its ENTRY and its EXIT as lost, and returns false.
+ * HOT: pushes the frame of a call. Writes the ENTRY of the call, unless -t holds the ENTRY back.
+ * When there is no room for the ENTRY, counts the ENTRY and the EXIT as lost, pushes no frame, and
+ * returns false.
  */
 static inline bool frame_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

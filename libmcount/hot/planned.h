@@ -65,7 +65,7 @@ struct open_frame {
  *
  * @result: live_func.result of the function, or NULL when there are no registers to capture from.
  *          The plan of @result stays as long as the frame
- * @read: with PLANNED_READ: the member of that name in struct plan_rule
+ * @read: with PLANNED_READ: the value of plan_rule.read
  * @args_at: the top of planned.args before this frame
  * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
  */
@@ -118,7 +118,10 @@ struct planned_place {
 #define PLANNED_CALLS	    8192
 _Static_assert(sizeof(struct planned_place) == PLANNED_PLACE_BYTES, "known to the stubs");
 
-/* This table stays empty. It is not `const`, since its zeros would then be in the file. */
+/*
+ * This table stays empty. It is not `const`, since a `const` table of zeros would take space in the
+ * file.
+ */
 extern struct planned_place planned_no_calls[PLANNED_CALLS] __attribute__((visibility("hidden")));
 
 static inline uint32_t planned_place_of(uint64_t addr)
@@ -154,8 +157,8 @@ struct watch_state {
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
  *             else NULL
- * @is_ready: planned_open() has made the thread ready: the frame above @open_base, as soon as there
- *            is one, is thread->admitted
+ * @is_ready: planned_open() has made the thread ready. The first frame that is pushed above
+ *            @open_base opens the thread, and thread->admitted is the place of this frame
  * @readings: the values that were read at the entry of each frame; NULL until there are any
  * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the time of the end of calls that are found to
  *               have returned; 0: now
@@ -291,8 +294,9 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Makes @t use the plan in force for later calls. Open calls end by the plan under
- * which they began. planned.now becomes the selection that the new plan has inside of those calls.
+ * HOT, rarely. Makes the plan in force decide about the next calls of @t. Open calls end by the
+ * plan under which they began. planned.now becomes the selection that the new plan has inside of
+ * the open calls.
  */
 void planned_take_up(struct thread *t);
 

@@ -333,7 +333,7 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /*
- * HOT: opens a ready thread at the call of a function whose rule only opts in. It also adds the
+ * HOT: opens a ready thread at the call of a function whose rule only opts in. Adds the called
  * function to the stub's table, so that the stub opens the thread at a later call.
  */
 NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
@@ -351,9 +351,9 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 }
 
 /*
- * HOT: pushes the frame of a call in an open thread for which planned_may_pass() is true. Called
- * when the stub cannot push the frame: the stub does not know the function, a jump has left frames,
- * there is no room, or the clock needs a new fit.
+ * HOT: in an open thread, pushes the frame of a call if planned_may_pass() is true for the called
+ * function. Called when the stub cannot push the frame: the stub does not know the function, a jump
+ * has left frames, there is no room, or the clock needs a new fit.
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

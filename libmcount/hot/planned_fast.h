@@ -194,7 +194,11 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Afterwards @pf does not refer to @result, so its plan may be freed. @pf: belongs to @f */
+/*
+ * Afterwards @pf does not refer to @result, so the plan that contains @result may be freed.
+ *
+ * @pf: belongs to @f
+ */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,
 					  const struct capture_step *result,
@@ -324,9 +328,10 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With the option -C, a call of a function that -C names writes the ENTRY records of all
-	 * calls around it. The ENTRY of this call is not written, so the call has called no such
-	 * function. The call is dropped, even if it has taken long.
+	 * The option -C names functions. When a call of such a function is recorded, the ENTRY
+	 * records of all open calls are written. The ENTRY of this call is not written, so the call
+	 * has led to no recorded call of a named function. The call is dropped, even if it has
+	 * taken long.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

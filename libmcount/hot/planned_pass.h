@@ -17,11 +17,11 @@
  * false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
- * such a struct. From the number of the frames above it, the probe can compute their missing
- * structs. planned.now is the selection inside of planned.open_base. Before other code uses these
- * frames, planned_settle() completes them, and the thread is not open any more. Each return of a
- * completed frame takes the slow path. Therefore the code for common cases must not settle a
- * thread.
+ * such a struct. From the number of the frames above planned.open_base, the probe can compute the
+ * missing structs of these frames. planned.now is the selection inside of planned.open_base. Before
+ * other code uses the frames without structs, planned_settle() completes them, and the thread is
+ * not open any more. Each return of a completed frame takes the slow path. Therefore the code for
+ * common cases must not settle a thread.
  *
  * An open thread stays open at these calls:
  *
@@ -37,7 +37,7 @@
  * only opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls
  * is planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
  * thread->admitted, before thread->calls and planned.now.in change. If a signal handler jumps out
- * in between, the thread has only an additional frame.
+ * before these two members change, the frame remains, and the thread stays ready.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1

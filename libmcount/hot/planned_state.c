@@ -325,10 +325,10 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * planned_take_up() moves a plan from @taking to @plan. After the next plan has replaced a plan
- * in @plan, only frames may still need the replaced plan. The function checks @taking, @plan and
- * the frames in this order, so that it misses no move. It checks the frame after @top, too, since a
- * thread uses the data of a frame for a moment after it has popped the frame.
+ * A thread needs a plan first as @taking and then as @plan. After planned_take_up() has stored a
+ * newer plan in @plan, only frames may still need the older plan. This function checks @taking,
+ * @plan and the frames in this order, so that it misses no move. The last frame checked is the one
+ * after @top: a thread uses the data of a frame for a moment after it has popped the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

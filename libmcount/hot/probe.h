@@ -180,7 +180,8 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
  * @function: the function that the call is, or will be, bound to; 0: unknown
- * @behind: the next definition of the name, if @function is one of the probe's
+ * @behind: if @function is the probe's own: the function that the call would reach without the
+ *          probe; 0: none is known
  * @hook: with CALL_OF_PATCHED: the address of a byte of the function. The byte has the value
  *        @unpatched while the hook is not in place
  */
@@ -306,8 +307,8 @@ extern bool probe_skips __attribute__((visibility("hidden")));
 extern _Atomic(struct thread *) probe_threads;
 
 /*
- * This thread's state; NULL until its first call. In a thread that is not traced it is
- * probe_idle_thread, whose guard @busy is always set.
+ * This thread's state; NULL until the thread's first call. If the thread is not traced, self points
+ * to probe_idle_thread, and the guard @busy of that state is always set.
  */
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
@@ -527,7 +528,7 @@ void thread_leave_ring(struct thread *t);
 /* COLD. Makes the probe see threads end and processes fork. */
 void thread_setup(void);
 
-/* COLD. Makes the probe ignore the ends of threads, and forks. */
+/* COLD. Undoes thread_setup(): the probe no longer sees threads end or processes fork. */
 void thread_unregister(void);
 
 /*

@@ -377,8 +377,8 @@ static void make_room(void *arg)
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
 	/*
-	 * In a forked child, session_report_fork() reports the child, unless another thread has
-	 * done so. It gives @t a ring in the child's arena.
+	 * In a forked child, session_report_fork() gives @t a ring in the child's arena. Before
+	 * that, this thread or another thread reports the child.
 	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;

@@ -42,9 +42,10 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 
 /*
  * COLD. Called when the program announces that this thread goes on at @sp, on a stack of @bytes
- * that begins at @low. If that stack lies within another stack, as a local variable of a call,
- * slots do not tell on which of the two stacks a call is. So the probe switches to that stack's
- * state at once. For other stacks it does so at their next call.
+ * that begins at @low. The announced stack may lie within another stack, as a local variable of a
+ * call. In this case slots do not tell on which of the two stacks a call is. So the probe switches
+ * to the state of the announced stack at once, and later switches back at once. In other cases the
+ * probe switches at the next call on the announced stack.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
