@@ -1,4 +1,4 @@
-/* Inputs of files that rules of make declare. */
+/* Reads rules of make. A rule declares the inputs of its targets. */
 #ifndef UTRAIL_BUILDDB_MAKE_RULES_H
 #define UTRAIL_BUILDDB_MAKE_RULES_H
 

@@ -164,7 +164,10 @@ static int put_edge_with_payload(struct export *ex, const struct task *task,
 	return 0;
 }
 
-/* Write a point. "s":"t" means that it belongs to one thread. Its provider is the category. */
+/*
+ * Write a point. "s":"t" means that the point belongs to one thread. The category ("cat") is the
+ * provider of the point.
+ */
 static int put_chrome_point(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct chrome *chrome = ex->state;

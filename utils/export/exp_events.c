@@ -255,7 +255,7 @@ const struct exporter exp_event_fstrace = {
 
 /* --- the list of events that occur --- */
 
-/* The number of events with an id, and the sum of the bytes of their data. */
+/* Counts the events of one id, and the bytes of their data. */
 struct tally {
 	uint64_t id;
 	uint64_t nr;

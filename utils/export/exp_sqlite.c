@@ -310,7 +310,10 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 	return ret;
 }
 
-/* Returns the time of the innermost call minus the time of its callees in the database. */
+/*
+ * Returns the time of the innermost call minus the time of its callees. Callees that are not in the
+ * database are not subtracted.
+ */
 static uint64_t rest_ns(const struct sqlite_export *s)
 {
 	const struct open_call *call = &s->calls[s->nr - 1];
@@ -398,8 +401,8 @@ static int put_end(struct sqlite_export *s, const struct event *event, const str
 	bool is_finished = s->is_range || !is_exit || !(event->flags & EVENT_UNFINISHED);
 
 	/*
-	 * If @event is the end of the call itself, it has the self time that report shows. This
-	 * self time also excludes callees that are not shown.
+	 * If @event is the end of this call, event->self_ns is the self time that `utrail report`
+	 * shows. rest_ns() would subtract only the callees that are in the database.
 	 */
 	return put_call(s, func, is_finished, is_own ? event->self_ns : rest_ns(s), retval);
 }

@@ -1,4 +1,4 @@
-/* Makes pairs of the begins and ends of calls, even when records are missing (see nest.h). */
+/* Pairs the beginning of each call with its end, even when records are missing (see nest.h). */
 #include "utils/export/nest.h"
 
 #include <errno.h>

@@ -62,7 +62,8 @@ bool nest_repair(struct nest *nest, struct nest_task *task, const struct event *
 		 struct nest_edge *edge);
 
 /*
- * HOT: find a call or wait that @event begins or ends. Call it until it returns false:
+ * HOT: find a call or wait that @event begins or ends. The caller repeats nest_next() until the
+ * result is false:
  *
  *	while (nest_next(nest, task, event, &edge))
  *		...

@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* Returns the index of the part that has @fd in a node of @level. */
+/* Returns the index of @fd's part in a node of @level. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)

@@ -29,7 +29,10 @@ struct etrace_lines {
 	uint64_t next_ns;
 };
 
-/* Begin lines of @upid on @cpu at @time_ns, or after the last line if this is later. */
+/*
+ * Begin lines of @upid on @cpu. The first of these lines gets the later one of the times @time_ns
+ * and lines->next_ns.
+ */
 void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns);
 
 /* Write a line. */

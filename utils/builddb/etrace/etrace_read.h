@@ -49,7 +49,8 @@ struct etrace_event {
  * @upid: the unique number that the text gives to the task
  * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
  *         for the event with the result; ETRACE_NOTHING: none waits
- * @variables: the offsets in etrace_reader.variables of its environment's variables, each a size_t
+ * @variables: for each variable of the task's environment, the variable's offset in
+ *         etrace_reader.variables, as a size_t
  * @variable_at: the last of these offsets
  * @first_ns: time of its first line
  * @exec_ns: time of its first exec; 0: none

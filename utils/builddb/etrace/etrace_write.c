@@ -222,8 +222,8 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * Write the old path of a rename or link. @act->numbers[1] tells that the call has flags, even if
- * these are 0. It is always 0 in recordings of earlier versions of utrail.
+ * Write the old path of a rename or link. If @act->numbers[1] is not 0, the call has flags, which
+ * may be 0. Recordings of earlier versions of utrail always have 0 in @act->numbers[1].
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {

@@ -12,8 +12,9 @@ const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * The depth of an event distinguishes it from the task's other events at the same time. It is the
- * number of the event's kind, plus KINDS for each earlier event of this kind at that time.
+ * Events of a task at the same time differ by their depths. The depth of an event is the number of
+ * the event's kind, plus KINDS for each earlier event of this kind at that time. At most 15 earlier
+ * events count (INDEX_AT_ONCE in cmds/show/parts/index.h).
  */
 const KINDS = 4096;
 /** The text that is shown until a requested text has been received. */
@@ -169,8 +170,8 @@ export class Supplier {
 		this.hasEnded = false;
 		this.onEnd = () => {};
 		/**
-		 * Called before arrays of tasks are replaced. The function that it returns is
-		 * called afterwards.
+		 * Called before arrays of tasks are replaced. Returns a function to call after the
+		 * arrays have been replaced.
 		 * @type {() => () => void}
 		 */
 		this.beforeFill = () => () => {};

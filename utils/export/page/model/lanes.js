@@ -169,9 +169,10 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, beginning at its end. A process waits for the child that ends last.
- * Before this child began, the process waited for another one: for the last one that ended before
- * that time. And so on.
+ * Finds the critical path, from its end to its beginning. A process waits for the child that ends
+ * last. Before the start of this child, the process waited for an earlier child: the last child
+ * that ended before this start. All earlier children, and the children of children, are found in
+ * the same way.
  * @param {Lanes} made
  */
 function findPath(made) {

@@ -40,7 +40,7 @@ export function parseRange(text, { first, last, meta }) {
 
 /** The narrowest visible range, in ns. */
 export const LEAST_SEEN = 20;
-/** The visible range may exceed each end of the recording by this part of its length. */
+/** Beyond each end of the recording, this part of the recording's length may be visible. */
 const MARGIN = 0.02;
 
 /**

@@ -13,7 +13,7 @@
  * @property {string} file
  * @property {number} line its first line
  * @property {string} why the reason why lines are missing
- * @property {string[]} lines the lines of the function, from this line on
+ * @property {string[]} lines the lines of the function; the first one has the number `line`
  */
 
 export class Sources {
