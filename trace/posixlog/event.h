@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ids of system events, the unnamed event and named events. An id is also a bit of a set. */
+/*
+ * Ids of system events, the unnamed event and named events. In a set of events, the bit with the
+ * number of an id stands for the event.
+ */
 enum {
 	PT_ERROR = 1,
 	PT_START,

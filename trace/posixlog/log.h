@@ -76,9 +76,9 @@ int pxt_log_open(struct pxt_log *log, int fd);
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
- * Read @len bytes of the records. Their position is @at, in bytes since the log's beginning, like
- * header.first. In a log that loops, the byte after the end of the room is the first byte of the
- * room. Returns 0 or a negative errno.
+ * Read @len bytes of the records, from position @at, in bytes since the log's beginning, like
+ * header.first. In a log that loops, the area for records is a ring: the first byte of the area
+ * follows the last byte. Returns 0 or a negative errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
 /* Returns the size of the record in bytes, or 0 if the record is invalid or longer than @left. */

@@ -31,10 +31,10 @@
  *         result is 0, no record is wanted. If the result is negative, the library calls @emit
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
- * @watch: with @is_on, asks for calls of @fn; without it, ends these calls. The recorder calls @fn
- *         whenever the answers of @choose may have changed. The calling thread may be any thread
- *         that is in a system call. @fn returns false if a thread holds a lock that @fn needs.
- *         @watch returns false if there are too many functions
+ * @watch: asks for calls to @fn if @is_on is true, and ends these calls if @is_on is false. The
+ *         recorder calls @fn whenever the answers of @choose may have changed. The calling thread
+ *         may be any thread that is in a system call. @fn returns false if a thread holds a
+ *         lock that @fn needs. @watch returns false if there are too many functions
  */
 struct utrail_trace_place {
 	void *at;

@@ -1,6 +1,6 @@
 /*
- * The values of a record in binary, in the order of its directives, and their text. Numbers are
- * little-endian on all machines.
+ * Payloads of records, and the text of their values. A payload has the values in binary, in the
+ * order of the format's directives. Numbers are little-endian on all machines.
  *
  *  %d %u %x %b %e %E %L %P                         4 bytes
  *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes

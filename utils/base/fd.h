@@ -22,8 +22,8 @@ ssize_t fd_read_full(int fd, void *data, size_t len);
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*
- * Close @first and all descriptors above it. A child forked by a program with threads may call it.
- * Before Linux 5.9, descriptors above 65,535 stay open.
+ * Close @first and all descriptors above it. After fork(2), the child of a program with threads may
+ * call this function. Before Linux 5.9, descriptors above 65,535 stay open.
  */
 void fd_close_from(unsigned first);
 

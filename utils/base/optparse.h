@@ -117,7 +117,10 @@ int opt_store(const struct opt_row *row, const char *text, void *target, struct 
 /* Free the texts of OPT_LIST options in @target. */
 void optparse_free(const struct opt_row *rows, size_t nr, void *target);
 
-/* Parse yes/no, true/false, on/off, y/n or 1/0 in any case. Returns false for other words. */
+/*
+ * Parse yes/no, true/false, on/off, y/n or 1/0, in uppercase or lowercase letters. Returns false
+ * for other words.
+ */
 bool parse_bool(const char *text, bool *value);
 
 #endif

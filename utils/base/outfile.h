@@ -28,8 +28,8 @@ struct outfile {
 
 /*
  * Begin to write @path, which must stay valid until outfile_deinit(). Returns 0, or a negative
- * errno with a text that names @path. Call outfile_deinit() in any case. Links are followed by the
- * rules of place_find().
+ * errno with a text that names @path. Call outfile_deinit() in any case. Links are followed or
+ * refused as in place_find().
  *
  * A regular or new file is written under a random name in the directory, then renamed. It keeps
  * mode, owner and group of a replaced file. But if @mode gives rights only to the owner, the group

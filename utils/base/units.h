@@ -21,8 +21,8 @@
  * Parse "1.5ms", "200", "2s", "1min" to nanoseconds. Returns 0, -EINVAL with a text that names the
  * accepted form, or -ERANGE for 2^63 ns or more.
  *
- * Units are ns(nsec) us(usec) ms(msec) s(sec) m(min), in any case; ns by default. Digits below one
- * nanosecond are cut.
+ * Units are ns(nsec) us(usec) ms(msec) s(sec) m(min), in uppercase or lowercase; ns by default.
+ * Digits below one nanosecond are cut.
  */
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
@@ -34,8 +34,8 @@ int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 void format_time(uint64_t time_ns, struct strbuf *out);
 
 /*
- * Parse "128k", "4M", "1g", "4096" to bytes; units are powers of 1024, in any case. Errors are
- * those of parse_time(), with -ERANGE for 2^63 bytes or more.
+ * Parse "128k", "4M", "1g", "4096" to bytes; units are powers of 1024, in uppercase or lowercase.
+ * Errors are those of parse_time(), with -ERANGE for 2^63 bytes or more.
  */
 int parse_size(const char *text, uint64_t *bytes, struct uft_err *err);
 

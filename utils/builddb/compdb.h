@@ -84,8 +84,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Among the first @nr_earlier entries, remove each entry without output for which a later entry has
- * the same directory and file, and no output either. Returns 0 or -ENOMEM.
+ * Look only at entries without output. Remove each of the first @nr_earlier entries if an entry
+ * after these has the same directory and file. Returns 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

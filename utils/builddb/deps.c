@@ -13,8 +13,8 @@
 #define SORT_COST 200
 
 /*
- * A file that was made. Files that the same executions have written have the same @key. The order
- * of keys is the order of the first of these executions.
+ * A file that was made. Files that the same executions have written have the same @key. The
+ * upper 32 bits of @key are the index of the writing execution that used the file first.
  */
 struct made {
 	uint64_t key;

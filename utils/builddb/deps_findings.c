@@ -154,7 +154,7 @@ static void mark_written(struct findings *find)
 }
 
 /*
- * Add an input to the run's hash. The run is not comparable if it has written the input itself, or
+ * Add an input to the run's hash. The run is not comparable if this run has written the input, or
  * if the input was written after the run had read it.
  */
 static void count_input(struct findings *find, struct run *run, const struct file_use *use)

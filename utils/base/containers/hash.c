@@ -8,7 +8,7 @@ uint64_t hash_seed(void)
 {
 	/*
 	 * The kernel gives each program 16 random bytes (AT_RANDOM). libc takes its secrets from
-	 * these bytes: the mixed result must not reveal them.
+	 * these bytes. Mixing the two halves keeps the result from revealing these secrets.
 	 */
 	const char *random = (const char *)getauxval(AT_RANDOM);
 	uint64_t halves[2];

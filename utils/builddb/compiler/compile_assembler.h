@@ -11,7 +11,7 @@
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 
-/* Append the output file of @source for a command without -o to @out. */
+/* For a command without -o: append to @out the name of the output file that @source gets. */
 void compile_assembler_output(const struct compile *compile, const char *source,
 			      struct strbuf *out);
 

@@ -7,8 +7,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The largest number of empty arguments after the last line of an argument. Empty arguments have no
- * lines. So if the arguments lack more bytes than this, lines are taken to be lost.
+ * The largest number of empty arguments at the end of a command. An empty argument has no line, and
+ * counts as one byte. If the arguments lack more than EMPTY_MAX bytes, lines must have been
+ * lost.
  */
 #define EMPTY_MAX 4096U
 
