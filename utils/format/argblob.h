@@ -46,9 +46,9 @@ struct arg_type {
  * (capture.h), a string of just ARGBLOB_STRING_MAX bytes is not cut. NULL is the invalid text
  * ARGBLOB_NULL.
  *
- * The probe makes texts of Python's values. Such a text is also cut only if it is longer than the
- * limit. The limit is lower if the call has many arguments. A text that is cut may be a few bytes
- * shorter than the limit.
+ * The probe makes texts of Python's values. If a text is longer than its limit, the text is cut,
+ * and ends in ARGBLOB_STRING_CUT. The limit is ARGBLOB_STRING_MAX, or less if many arguments of the
+ * call are recorded. A text that is cut may be a few bytes shorter than its limit.
  */
 #define ARGBLOB_STRING_MAX 98U
 #define ARGBLOB_STRING_CUT "..."

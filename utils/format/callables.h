@@ -67,7 +67,10 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 	bool has_more = shift > -53 ? shift < 0 && mantissa << (64 + shift) : bits << 1;
 	int64_t near;
 
-	/* The double is at least 2^63, or at most -2^63. Only -2^63 is an int64_t, too. */
+	/*
+	 * The double is at least 2^63, or at most -2^63. Among such doubles, only -2^63 is an
+	 * int64_t.
+	 */
 	if (shift >= 11) {
 		if (is_negative && shift == 11 && whole == 1ULL << 63)
 			return integer > INT64_MIN;

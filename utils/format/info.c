@@ -305,8 +305,8 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 }
 
 /*
- * The lines in the order of the file. If a line's prefix begins with the whole prefix of another
- * line, it comes before that line, so that it is compared first.
+ * The lines in the order of the file. A line whose prefix begins with the whole prefix of
+ * another line comes before that other line, because the longer prefix must be compared first.
  */
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),
@@ -399,7 +399,8 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 
 /*
  * True when the line must be written. A line with a bit of info->mask is written if that bit is
- * set. A line without a bit is written if its own value is present. A line of ARG_SPEC needs both.
+ * set. A line without a bit is written if its own value is present. A line of ARG_SPEC is
+ * written if its bit is set and its value is present.
  */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {

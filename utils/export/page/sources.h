@@ -13,8 +13,8 @@
  * - "places": three numbers for each function whose line is known: function, file, line
  * - "sources": an object for each file. It has the name "file", and either the reason "why" the
  *   file is not shown, or "runs" and "ends"
- * - "runs": runs of successive lines. Each is an array of the number of the first line and the
- *   lines
+ * - "runs": runs of successive lines. A run is an array. Its first element is the number of the
+ *   run's first line. The other elements are the lines
  * - "ends": the first and the last line of each function
  */
 #define SOURCES_BYTES_MAX (1 << 20)

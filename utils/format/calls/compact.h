@@ -17,7 +17,7 @@
 #define COMPACT_HEAD_BYTES 48
 /* The most functions that have numbers in one block. */
 #define COMPACT_FUNCS_MAX  4000
-/* This number of bytes after a body must be readable, too. */
+/* A decoder may read this number of bytes after the end of a body. */
 #define COMPACT_SLACK	   16
 
 /*

@@ -103,8 +103,10 @@ struct writing {
 };
 
 /*
- * Update the data for the header after calls were written. @time_ns: the time of the first of these
- * calls. @least: the lowest number of open calls before, between or after them
+ * Update the data for the header after records of calls were written.
+ *
+ * @time_ns: the time of the first of these records
+ * @least: the lowest number of open calls before, between or after these records
  */
 static void note_call(struct writing *w, uint64_t time_ns, uint32_t least)
 {
@@ -267,8 +269,8 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 	size_t used = sizeof(struct record) + words * 8;
 
 	/*
-	 * A record that does not fit waits for the next block. If it does not fit into an empty
-	 * block either, it is cut, and the rest of its payload is in the block after it.
+	 * A record that does not fit waits for the next block. A record that does not fit into an
+	 * empty block is cut, and the next block has the rest of the payload.
 	 */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
@@ -329,8 +331,8 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
  * @least: becomes the lowest number of open calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
- * Returns the first record that was not written. The number of a function comes from the record,
- * and not from its prediction. So the processor can work on several records at a time.
+ * Returns the first record that was not written. The loop finds a function's number by the record,
+ * and not by the likely symbol. Therefore the processor can work on several records at a time.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,

@@ -1,6 +1,7 @@
 /*
- * The process and the thread that have written a line of a log. Lines have no fields for them, but
- * many programs put them into their common format.
+ * The process and the thread that have written a line of a log. A line has no fields for their
+ * numbers. Many programs write these numbers by the common format, whose text comes before the text
+ * of each event.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H

@@ -215,7 +215,7 @@ static inline bool kernel_graph_get(const struct kernel_graph *graph,
 	if (graph->depth.size &&
 	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
 		return false;
-	/* The addresses of 64-bit kernels have these bits, so 32-bit addresses get them, too. */
+	/* A 32-bit address gets these upper bits, like the kernel's addresses on 64-bit x86. */
 	if (graph->func.size == 4)
 		addr |= 0xffffffffULL << 32;
 	call->addr = addr | KERNEL_ADDR_BIT;

@@ -36,8 +36,9 @@ enum attach_step {
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
-	 * While other threads are stopped: returns the number of threads in a hook or in a long
-	 * call of the probe, plus the number of return slots that led to the probe
+	 * While other threads are stopped: restore the return slots that lead to the probe. Returns
+	 * the number of these slots, plus the number of threads in a hook or in a long call of the
+	 * probe
 	 */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */
@@ -60,11 +61,12 @@ enum attach_step {
 	ATTACH_BEGIN = 8, /* calls are recorded from now on */
 	/*
 	 * During a recording: make the stubs of patches. Later, the recorder writes the patches
-	 * into the text.
+	 * into the program's code.
 	 *
 	 * - The second argument is the address of a plan's image that has only patches. The third
 	 *   argument is its size
-	 * - Returns 0, -EAGAIN if this thread cannot do this, or not now, or another -errno
+	 * - Returns 0 or -errno. -EAGAIN: a thread, maybe the calling one, holds a lock that is
+	 *   needed, so the recorder must try again later
 	 */
 	ATTACH_ADOPT = 9,
 	/*

@@ -39,7 +39,9 @@ export class Task {
 		this.dur = new Float64Array(0);
 		this.ctx = new Uint32Array(0);
 		/**
-		 * Numbers of texts. Numbers that come from a server may need more than 32 bits.
+		 * For each call, the number of its text, counted from 1; 0: the call has no text.
+		 * The whole array is null if no call has a text. Numbers from a server may need
+		 * more than 32 bits.
 		 * @type {Uint32Array | Float64Array | null}
 		 */
 		this.text = null;

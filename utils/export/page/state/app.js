@@ -8,10 +8,7 @@ import { nextPoint } from "../model/events.js";
 /** @typedef {import("../model/task.js").Task | import("../model/lanes.js").Lanes} BarTask */
 /** @typedef {[task: BarTask, index: number]} Bar a call, or an execution */
 
-/**
- * A time in ms. After a change without "push", such as zooming, the page's address is changed this
- * much later.
- */
+/** App.change() with "replace" updates the page's address after this number of milliseconds. */
 const SETTLE_MS = 250;
 
 /** The data that all recordings of a page share. */
@@ -44,8 +41,8 @@ export class App {
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view that is shown if the address names none. The recording of a build
-		 * without probes has only processes.
+		 * The view that is shown if the address names none. A recording by
+		 * `utrail build` has processes, but no calls.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"
@@ -81,8 +78,8 @@ export class App {
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
 	/**
-	 * Tells views what has changed. "draw" is the picture; "text" means that requested texts
-	 * were received.
+	 * Tells views what has changed. "draw": the picture must be drawn again. "text": requested
+	 * texts were received.
 	 * @param {"draw" | "state" | "selected" | "search" | "text"} what
 	 */
 	tell(what) { for (const listener of this.shared.listeners) listener(what); }

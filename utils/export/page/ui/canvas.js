@@ -52,7 +52,7 @@ export function drawLabel(g, text, x, y, width, color) {
 /**
  * Returns the times that are written at an axis.
  * @param {import("../model/recording.js").Range} view
- * @param {number} zero the time from which they count
+ * @param {number} zero the time that is written as 0
  * @param {number} width
  */
 export function findTicks({ from, to }, zero, width) {

@@ -1,4 +1,7 @@
-/** The flame graph of two recordings: one gives the widths, and the change gives the colours. */
+/**
+ * The flame graph of two recordings. The widths of the boxes are the times in one recording. If the
+ * user has chosen "Difference", the colours show the changes of the times.
+ */
 import { byId, element } from "../ui/element.js";
 import { changeText, count, groups, percent, percentText, timeText } from "../model/text.js";
 import { makeDiffTree, onlyOf, percentMore, showSide } from "../model/difference.js";
@@ -7,7 +10,7 @@ import { FlameView } from "./flame.js";
 
 /** The smallest change that has a colour, on the scale from -1 to 1. */
 const LEAST_CHANGE = 0.01;
-/** At most this number of the paths that only one recording has is listed; the rest is counted. */
+/** The length of a list of paths that only one recording has. Further paths are only counted. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */

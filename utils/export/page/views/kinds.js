@@ -5,7 +5,8 @@ import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
 
 /**
- * Returns the kinds of all recordings of the page, and how many events each has.
+ * Returns the kinds of events in all recordings of the page, with the number of events of each
+ * kind.
  * @param {import("../state/app.js").App} app
  */
 function findKinds(app) {
@@ -52,7 +53,7 @@ export function setUpKinds() {
 		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
 		if (step) inputs[(at + step + inputs.length) % inputs.length].focus();
 		if (event.key === "Escape") { open(false); button.focus(); }
-		// The pictures listen to keys, too. Keys that are pressed in the list do not reach them.
+		// The page listens to keys (keys.js). Keys in the list must not reach the page.
 		if (step || event.key === "Escape") event.preventDefault();
 		event.stopPropagation();
 	});

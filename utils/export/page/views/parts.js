@@ -1,4 +1,4 @@
-/** Changes the views when a server answers. The page gets the recording from it in parts. */
+/** Changes the views when a server answers requests for parts of the recording. */
 import { byId } from "../ui/element.js";
 import { readColors } from "../ui/colors.js";
 import { kindOf, Supplier } from "../data/served.js";
@@ -85,8 +85,8 @@ class Sought {
 		const { app } = this, { start, dur } = place, { from, to } = app.zoom, width = to - from;
 		this.place = place;
 		if (app.state.view !== "timeline") app.change({ view: "timeline" }, "push");
-		// Like App.reveal(), but always changes the range a little, because a new range
-		// makes the page request its calls.
+		// Like App.reveal(), but always changes the visible range a little. The page then
+		// requests the calls of the new range.
 		if (dur > width || dur < width / 400) app.setZoom({ from: start - dur * 2, to: start + dur * 3 + 20 });
 		else app.setZoom({ from: start + dur / 2 - width / 2, to: start + dur / 2 + width / 2 });
 		this.find();
@@ -139,7 +139,7 @@ function keepEvent(app) {
 }
 
 /**
- * Shows the view of processes if there are no calls, as in a recording of a build without probes.
+ * Shows the view of processes if there are no calls, as in a recording by `utrail build`.
  * @param {import("../state/app.js").App} app
  */
 function showProcesses(app) {

@@ -47,7 +47,7 @@ export class Timeline {
 		this.shown = new Map();
 		this.bars = 0;
 		/**
-		 * The last event of the pointer, if it is over the picture.
+		 * The last event of the pointer; null: the pointer is not over the picture.
 		 * @type {PointerEvent | null}
 		 */
 		this.pointer = null;
