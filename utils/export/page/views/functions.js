@@ -35,7 +35,7 @@ export class FunctionsView {
 		this.sums = [];
 		/** @type {FunctionRow[]} */
 		this.rows = [];
-		/** All rows of the table in order. The page has elements for the first nrMade rows. */
+		/** All rows in order. The page has elements for the first nrMade rows. */
 		this.sorted = /** @type {FunctionRow[]} */ ([]);
 		this.nrMade = 0;
 		this.chosen = "";
