@@ -66,8 +66,9 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * Recognise a stripped program of OCaml or Haskell, which has no other marks, by the names in
- * texts[]. A program of another language with such a name counts as OCaml or Haskell, too.
+ * Recognise a stripped program of OCaml or Haskell by the names in texts[], because the program has
+ * no other marks. If a program in another language contains one of these names, that program counts
+ * as OCaml or Haskell.
  */
 static const char *of_texts(const struct elf_file *file)
 {

@@ -31,8 +31,8 @@ const char *site_refusal_text(enum site_refusal refusal);
  *         at @jump_at is long
  * @original, @island_original: the original code at @jump_at and at @island
  * @before: the moved code from @jump_at to @addr; empty when these are equal
- * @code: the moved code of the site; it ends with a jump to the code after it, unless the next site
- *         is an inner one
+ * @code: the moved code of the site. If the end of this code can be reached and the next site is
+ *         no inner one, the code includes a final jump to the first instruction that was not moved
  */
 struct code_site {
 	uint64_t addr;

@@ -30,9 +30,9 @@ struct dwarf_alt {
 	}
 
 /*
- * Give the file to @dwarf, if its program names one. Call this before anything is read from @dwarf.
- * If the file is refused, references to it lead nowhere. Returns false when memory is short.
- * Later end @dwarf before you close @alt.
+ * If the program of @dwarf names a shared file, give this file to @dwarf. The caller must not read
+ * from @dwarf before this call, and must end @dwarf before dwarf_alt_close(). If the file is
+ * refused, references to the file lead nowhere. Returns false when memory is short.
  */
 bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf);
 void dwarf_alt_close(struct dwarf_alt *alt);

@@ -496,7 +496,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* clang only declares std::string, which contains a pointer. */
+	/* For std::string, clang emits a declaration without members. A string has a pointer. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))
@@ -641,8 +641,9 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 }
 
 /*
- * Write the shape of a struct: its size, and then the shapes of its boxed fields. A field of an
- * unknown kind, or one for which there is no room, gets one byte without data.
+ * Write the shape of a struct: its size, and then the shapes of the fields that are containers,
+ * strings, or structs with such fields. A field of an unknown kind, or one for which there is no
+ * room, gets one byte without data.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -706,9 +707,9 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * Finds the shape of class @die, and the key of its definition.
+ * Finds the shape of class @die, and the key of the shape's definition.
  *
- * @fields: the class's key as a struct; NULL: look for a container
+ * @fields: the key of the definition of struct @die; NULL: @die may be a container
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)

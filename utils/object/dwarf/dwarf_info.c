@@ -19,9 +19,9 @@
 #define INLINED_MAX 256
 
 /*
- * The limits of the entries that are read, and of the bytes of names that are kept. Each limit is a
- * number per byte of debug information, plus a constant. The output of compilers needs at most a
- * tenth of this.
+ * Limits on the number of entries that are read, and on the bytes of names that are kept. Each
+ * limit is a number per byte of debug information, plus a constant. The output of compilers needs
+ * at most a tenth of each limit.
  */
 #define STEPS_PER_BYTE	4
 #define STEPS_MORE	(64U << 10)

@@ -39,8 +39,9 @@ enum dwarf_class {
  *
  * @bytes: size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_reference: the value is a reference to this string or container, which is shown like the
- *         object; references to other types are DWARF_POINTER
+ * @is_reference: the value is a reference to a string or container. The other members describe
+ *         this target, and the reference is shown like the target. References to other types are
+ *         DWARF_POINTER
  * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments, or NULL
  *
  * DWARF_STRUCT only:

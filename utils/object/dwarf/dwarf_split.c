@@ -14,8 +14,8 @@
 /* The maximum size of an unpacked section, as a multiple of the size of its file. */
 #define UNPACKED_PER_BYTE 16
 /*
- * The most columns of a package's table. A table has at most one column for each kind of section,
- * and version 2 of GNU has the most kinds.
+ * The most columns of a package's table. A table has at most one column for each kind of section.
+ * Version 2 of the package format, a GNU extension of DWARF 4, has the most kinds.
  */
 #define COLUMNS_MAX	  8
 
@@ -30,8 +30,8 @@ struct part {
 };
 
 /*
- * The sections of a split unit, and their numbers in tables of packages (DWARF 5 section 7.3.5.3,
- * and version 2 of GNU).
+ * The sections of a split unit, and their numbers in tables of packages. Version 5 of the package
+ * format is in DWARF 5 section 7.3.5.3. Version 2 is a GNU extension of DWARF 4.
  */
 static const struct {
 	const char *name;
@@ -339,7 +339,7 @@ static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *byt
 	return gelf_update_shdr(scn, &head);
 }
 
-/* Make an ELF file of @parts in memory, which libdw reads as plain debug information. */
+/* Make an ELF file in memory from @parts. libdw reads the file as plain debug information. */
 static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 		      const struct parts *parts)
 {

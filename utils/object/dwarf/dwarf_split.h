@@ -53,7 +53,8 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
  * @die: the entry of the unit; lives until dwarf_split_close()
  * @info_bytes: size of its section .debug_info
  * @file: the file of the unit; not open if the package has the unit
- * @elf: made of sections of that file and of the module, with @names
+ * @names: the names of the sections of @elf
+ * @elf: an ELF file in memory, made of the sections of the unit and of sections of the module
  */
 struct dwarf_split {
 	struct elf_file file;

@@ -14,7 +14,8 @@
 #define EIGHTBYTE 8U
 
 /*
- * The loader may take a limited number of steps. Skipping this many bytes counts as a step, too.
+ * The loader may take a limited number of steps. Going to an entry is one step. Going forward by
+ * this many bytes is one more step.
  */
 #define BYTES_PER_STEP 16
 /* The most bytes of the definition of an enum. The output of compilers needs far fewer. */
@@ -328,8 +329,9 @@ static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const c
 }
 
 /*
- * Find the kind of a class. Strings are recognised by the members that libmcount/values/capture.c
- * reads. clang declares strings without members, so they are recognised by their namespace.
+ * Find the kind of a class. A string class with members is recognised by the members that
+ * libmcount/values/capture.c reads. clang emits only a declaration of a string class. Such a class
+ * is recognised by its namespace.
  */
 static enum dwarf_kind kind_of_class(struct dwarf_loader *loader, Dwarf_Die *die)
 {

@@ -135,8 +135,9 @@ static size_t prefix_length(const char *name)
 }
 
 /*
- * True when the @len bytes at @text are a suffix that compilers add, such as ".part". A number that
- * belongs to the suffix follows these bytes when @has_number.
+ * True when the @len bytes at @text are a suffix that compilers add, such as ".part".
+ *
+ * @has_number: a dot and a number follow these bytes. Some suffixes require a number
  */
 static bool is_clone_word(const char *text, size_t len, bool has_number)
 {

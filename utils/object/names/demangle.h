@@ -28,7 +28,8 @@ size_t demangle_plain_length(const char *name);
  * Append other names that users may know for the function of symbol @name, each with its NUL, and
  * an empty name at the end:
  *
- * - the name with the suffixes of compilers if @mode removes them, or else without these suffixes
+ * - if the symbol has suffixes of compilers (".part.0"): for DEMANGLE_SIMPLE, the name with these
+ *   suffixes; for other modes, the name without these suffixes
  * - the name of a Rust function without its crate
  * - "module::Type::method" for methods
  */

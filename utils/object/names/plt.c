@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for a function that any program may call through the GOT, even if it is built without
- * -fno-plt: start files and compilers add such calls (helpers, mcount()).
+ * True for a function that any program may call through the GOT, even a program that was compiled
+ * without -fno-plt: start files and compilers add such calls (helpers, mcount()).
  */
 static bool is_no_proof(const char *name)
 {

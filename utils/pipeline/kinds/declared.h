@@ -63,7 +63,10 @@ int declared_add_field(struct declared_event *event, char *name, enum event_fiel
 /* Find the event with this id. Returns NULL if there is none. */
 struct declared_event *declared_events_find(const struct declared_events *declared, uint64_t id);
 
-/* Set the functions for the fields and the text of @kind, which is the row of @event. */
+/*
+ * Give @kind the fields of @event, and the functions that read these fields and write the event's
+ * text. @kind must have the id of @event.
+ */
 void declared_event_set(struct declared_event *event, struct event_kind *kind);
 
 /*

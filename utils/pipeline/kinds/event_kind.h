@@ -57,7 +57,11 @@ enum value_form {
 	/* for people, but only for arguments of static probes: as VALUE_SHOWN, without quotes */
 	VALUE_BARE,
 	VALUE_LOGGED, /* for a line of a log: 2, 1f, 0.5000, 12.5000, text */
-	VALUE_JSON,   /* 2, "0x1f" (readers keep numbers with 53 bits), 0.5000, 12.5000, "text" */
+	/*
+	 * for JSON: 2, "0x1f", 0.5000, 12.5000, "text". Hexadecimal numbers are strings, because
+	 * many readers of JSON keep only 53 bits of a number
+	 */
+	VALUE_JSON,
 };
 
 /* Append @word, in quotes if a shell needs them. */
