@@ -82,8 +82,9 @@ struct python_api {
 };
 
 /*
- * Load the library of the installed `python3`, or else the newest one. It stays loaded. Returns 0,
- * or -ENOENT with @err when there is none or it lacks a function.
+ * Load the library for the version of /usr/bin/python3. If this library is missing, load the newest
+ * installed libpython3. The library stays loaded. Returns 0, or -ENOENT with @err when no library
+ * is found, or when the library lacks a function.
  */
 int python_load(struct python_api *py, struct uft_err *err);
 

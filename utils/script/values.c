@@ -41,7 +41,7 @@ static int64_t load_enum(const struct arg_value *value, bool big)
 
 /*
  * Returns the double for the parts of a number of x87: @head is the sign and the exponent, and
- * @fraction includes its leading one.
+ * @fraction includes the bit before the binary point.
  */
 static double make_double(uint16_t head, uint64_t fraction)
 {
@@ -71,7 +71,7 @@ static double load_float(const struct arg_value *value, bool big)
 	if (value->len != 16)
 		return d;
 
-	/* IEEE 754's format of 128 bits does not have the fraction's leading one. */
+	/* IEEE 754's format of 128 bits does not store the bit before the binary point. */
 	uint64_t high = get_u64(value->data + 8, false);
 	uint64_t low = get_u64(value->data, false);
 	uint64_t leading = (high >> 48 & 0x7fff) ? 1ULL << 63 : 0;

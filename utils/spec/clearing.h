@@ -12,8 +12,8 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry. Actions of FILTERS_OPT_IN are left out if later specs have cleared
- * them for every function that has matched so far.
+ * Returns the actions of @entry. If functions have matched @entry, and later specs have cleared an
+ * action of FILTERS_OPT_IN for all these functions, the action is left out.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 

@@ -8,7 +8,7 @@
 
 /*
  * @is_notrace: the spec is from --notrace
- * @has_match: a function has matched the spec so far
+ * @has_match: at least one function has matched the spec
  * @in_force: the enum trigger_flags of this spec that at least one function still has: later specs
  *         may clear them. filters_match() sets @in_force only if some spec has the action clear
  */
@@ -121,8 +121,8 @@ struct filter_subject {
 };
 
 /*
- * The most names of a function that may have entries in filters.exact; further ones are ignored.
- * The names are the displayed name, those of demangle_others(), and aliases.
+ * The maximum number of names of one function that are found in filters.exact. Further names are
+ * ignored. The names are the displayed name, those of demangle_others(), and aliases.
  */
 #define FILTER_NAMES_MAX 16
 

@@ -15,7 +15,7 @@
  * @text: as typed, without `!`, on the heap
  * @generation: value of patch_rules.generation after the rule was added; 0: a rule of the command
  *         line
- * @has_name: a function has matched the rule so far
+ * @has_name: at least one function has matched the rule
  * @has_match: the rule could be applied to a function that has matched
  * @why_not: the first reason for which a matching function cannot be patched; on the heap, or NULL
  */
@@ -101,7 +101,7 @@ bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /*
  * True when a rule about the file with the base name @module inserts hooks or, if @takes_out is
- * true, removes hooks. Rules that were added while the program ran count, too.
+ * true, removes hooks. The rule may be from the command line, or from a later change.
  */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);

@@ -1,4 +1,4 @@
-/* Limits of what reading a trace.dat may cost (see budget.h). */
+/* Limits for reading a trace.dat (see budget.h). */
 #include "utils/tracecmd/budget.h"
 
 #include <errno.h>

@@ -8,13 +8,13 @@
 
 #include "utils/base/err.h"
 
-/* The limit of columns. No table of columns has more rows. */
+/* The maximum number of columns of a view. */
 #define COLUMNS_MAX    32
 /* The limit of a cell's bytes, including escapes and colours. */
 #define CELL_MAX_BYTES 96
 
 /*
- * The part of a column that all views share.
+ * The members that the columns of all views have in common.
  *
  * @name: the word for -f
  * @alias: another name, or NULL

@@ -89,7 +89,7 @@ static void put_decimal(const struct decimal *d, struct strbuf *out)
 
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out)
 {
-	/* If the exponent is 0, it counts as 1, and the fraction has no leading one. */
+	/* The exponent of zero and of denormal numbers is 0, but counts as 1. */
 	int shift = MAX(head & EXPONENT, 1) - EXPONENT_BIAS;
 	struct decimal d = { .nr = 0 };
 	uint32_t words[3];

@@ -10,7 +10,7 @@
  * Write the text that printf("%#Lf") makes on x86. It has all digits before the point and six after
  * it, and is rounded to nearest, ties to even.
  *
- * @fraction: 64 bits with the leading one
+ * @fraction: 64 bits, including the bit before the binary point
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)
  */
 void put_extended(uint64_t fraction, uint16_t head, struct strbuf *out);

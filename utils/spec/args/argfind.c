@@ -56,7 +56,10 @@ int argfind_function(const struct argfind *find, const struct argrules_subject *
 		return missing;
 	if (find->is_auto)
 		missing = ARGRULES_BOTH;
-	/* If the rules have items for the arguments, or for the result, look up no others. */
+	/*
+	 * If the rules have items for the arguments, ask no source for arguments. If the rules
+	 * have an item for the result, ask no source for the result.
+	 */
 	if (found->args.nr)
 		missing &= ~ARGRULES_ARGS;
 	if (found->retval.nr)

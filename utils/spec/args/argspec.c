@@ -396,7 +396,7 @@ static void put_format(const struct argspec *spec, unsigned word_bytes, struct s
 		break;
 	default:
 		/*
-		 * "/FORMAT" is left out for a value without a format that has the size of a word.
+		 * If a value has the size of a word and no format, "/FORMAT" is left out.
 		 * A value in a floating-point register always needs "/FORMAT".
 		 */
 		if (type.format == ARG_AUTO && type.size == word_bytes &&

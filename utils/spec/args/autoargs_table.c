@@ -596,7 +596,10 @@ const char *const autoargs_enums[] = {
 	"O_NOATIME=0x40000,O_CLOEXEC=0x80000,O_SYNC=0x101000,O_PATH=0x200000,"
 	"O_TMPFILE=0x410000"
 	"}",
-	/* Flags of functions that have no access mode. So 0 is not shown as O_RDONLY. */
+	/*
+	 * The flags of pipe2() and of other functions that take no access mode. The list lacks
+	 * O_RDONLY, because 0 does not mean O_RDONLY here.
+	 */
 	"enum ut_oflags {"
 	"O_CREAT=0x40,O_EXCL=0x80,O_APPEND=0x400,O_NONBLOCK=0x800,O_DIRECT=0x4000,"
 	"O_CLOEXEC=0x80000,O_SYNC=0x101000"

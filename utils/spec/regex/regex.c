@@ -78,7 +78,7 @@ struct regex {
 	size_t steps;
 };
 
-/* Split each class of which only a part of the bytes is in @set. */
+/* Split each class that has some bytes in @set and other bytes outside of @set. */
 static void cut_classes(struct regex *re, const struct regex_set *set)
 {
 	int16_t numbers[2][256];
