@@ -162,7 +162,7 @@ static void tell_error(struct script *script)
 	pop_values(run, 1);
 }
 
-/* Push a function for call_function(). The caller then pushes its arguments. */
+/* Push a function for call_function(). The caller then pushes the function's arguments. */
 static void push_function(struct runner *run, enum place place)
 {
 	run->lua.lua_rawgeti(run->L, LUA_REGISTRYINDEX, PLACE_HANDLER);

@@ -162,7 +162,7 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* The loop also goes on without an event if the source has dropped one. */
+		/* If no event was taken, go on only if the source has dropped an event. */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
@@ -383,8 +383,8 @@ static bool is_out_behind(const struct lane *lane, const struct event *events, s
 }
 
 /*
- * Drop events outside of the time range. With opens_at_start, a task may be off the CPU at the end
- * of the range. Then add a SCHED_IN at that time, so that its SCHED_OUT has an end.
+ * Drop events outside of the time range. If opens_at_start is set, and the task is off the CPU at
+ * the end of the range, add a SCHED_IN at the end of the range. So the last SCHED_OUT has an end.
  */
 static size_t cut_range(struct lane *lane, struct event *events, size_t nr)
 {

@@ -29,7 +29,7 @@
  */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
-/* The most blocks of a compact file that are searched for one with a call, and so with a time. */
+/* find_block_time() looks at no more blocks than this. A block without calls has no time. */
 #define TIMELESS_MOST 64
 
 /*
@@ -247,8 +247,8 @@ static bool begins_record(const struct seeker *seeker, size_t nr)
 }
 
 /*
- * Find the index of the last block that begins before @time_ns, by bisection. Returns 0 also if the
- * time of a block cannot be read, or is out of order.
+ * Find the index of the last block that begins before @time_ns, by bisection. The result is 0 if
+ * there is no such block, or if the time of a block cannot be read or is out of order.
  */
 static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 {

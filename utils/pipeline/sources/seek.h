@@ -11,9 +11,10 @@
  * A time is found by bisection, since records and heads of compact blocks have times. There is no
  * index.
  *
- * The whole file is read if one of some 64 samples is not a record, or goes backwards in time. It
- * is also read if times count from 1970 (record --clock=realtime), because that clock may be set
- * back.
+ * The whole file is read if
+ * - one of about 64 samples is not a record,
+ * - a sample is earlier than the sample before it, or
+ * - times count from 1970 (record --clock=realtime): that clock may be set back.
  */
 
 /*

@@ -41,8 +41,8 @@ static bool has_clear_sessions(const struct task *task)
 }
 
 /*
- * True when the task has calls of the kernel. Their records are in other files. So a position in
- * the task's file does not tell which of them are open.
+ * True when the task has calls of the kernel. The records of these calls are in other files. So a
+ * position in the task's file does not tell which calls of the kernel are open.
  */
 static bool has_kernel_calls(const struct lane *lane)
 {
@@ -76,7 +76,7 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 	if (!src_user_plain(&lane->user, offset, &records))
 		return;
-	/* A time that goes backwards also ends the loop, as a large unsigned difference. */
+	/* If the time goes backwards, the first difference wraps to a huge value: the loop ends. */
 	while (plain_record_next(&records, &rec) &&
 	       rec.time_ns - records.last_ns <= until_ns - records.last_ns &&
 	       skim_fast(&open, calls, rec.time_ns, record_addr(rec.data), rec.data & 1))

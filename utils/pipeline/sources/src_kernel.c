@@ -197,7 +197,7 @@ static int next_page(struct src_kernel *src)
 	return 1;
 }
 
-/* Go to the next record of the page. Returns 1, or 0 at its end. */
+/* Go to the next record of the page. Returns 1 on success, or 0 at the end of the page. */
 static inline int next_record(struct src_kernel *src)
 {
 	if (kernel_page_next_plain(&src->page, &src->next))

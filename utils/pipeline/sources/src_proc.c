@@ -11,7 +11,7 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * One file, which is read one event ahead: @next, if it @has_next.
+ * One file. It is read one event ahead: if @has_next is true, this event is @next.
  *
  * @damage: the damage of the file, until it is reported
  * @shown: the payload of the last delivered event
@@ -55,7 +55,7 @@ static void advance_proc(struct src_proc *src)
 	}
 }
 
-/* List a task that is not in task.txt. It belongs to the program, even without a probe. */
+/* List a task of the program that is not in task.txt, for example a task without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;

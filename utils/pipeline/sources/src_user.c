@@ -220,8 +220,8 @@ static void note_damaged_block(struct src_user *src, uint64_t at)
 }
 
 /*
- * Returns the time at which the blocks from @offset on begin, or 0 if the heads of the first of
- * them tell no time.
+ * Returns the time of the first block from @offset on whose head tells a time. At most LOSSES_MAX
+ * heads are read. Returns 0 if none of these heads tells a time.
  */
 static uint64_t time_of_blocks(const struct src_user *src, uint64_t offset)
 {
@@ -491,8 +491,8 @@ static size_t take_payload(struct src_user *src, const struct record *rec, size_
 }
 
 /*
- * Make a payload of the records that hold the value of a counter, beginning with @first. Returns
- * the number of bytes after @first.
+ * Use the records that hold the value of a counter as the payload of @event. @first is the first of
+ * these records, and is at @at in the buffer. Returns the number of bytes of the other records.
  */
 static size_t take_counter(const struct src_user *src, const struct record *first, size_t at,
 			   struct event *event)

@@ -192,7 +192,7 @@ static inline uint64_t src_user_offset(const struct src_user *src)
 
 /*
  * Read only from @start to @end. Records must begin at both offsets; @end may be UINT64_MAX. Do not
- * call it while the source reads a block call by call.
+ * call this function while the source reads a block call by call.
  *
  * @last_ns: the time of the record before @start
  */

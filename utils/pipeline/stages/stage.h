@@ -220,8 +220,8 @@ ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, 
  * For a growing recording that has no more events up to @now_ns: release the held calls that have
  * lasted long enough. They are written to @out, which has room for stg_time_room() events.
  *
- * stg_time_waits_since() returns the start of the first held call. It returns UINT64_MAX if no call
- * is held, or if the first one can be released only by an event or a call in it.
+ * stg_time_waits_since() returns the start of the first held call. The result is UINT64_MAX if no
+ * call is held, or if no duration releases the first held call (threshold UINT64_MAX).
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);

@@ -96,8 +96,8 @@ static inline void count_time(struct stg_calls *calls, struct pending_call *pare
 }
 
 /*
- * Take the EXIT of the innermost call. Returns false if it is the EXIT of another call, which
- * stg_calls() must take.
+ * Take the EXIT @event, if @event ends the innermost call. Returns false if stg_calls() must take
+ * @event, because @event may end another call, or because the function is unknown.
  */
 static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, struct event *event)
 {

@@ -17,7 +17,7 @@ enum frame_flags {
 	FRAME_HAS_KEPT = 1U << 2, /* shown, since a call within it is shown */
 	FRAME_CALLER = 1U << 3,	  /* it has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
-	FRAME_SMALL = 1U << 4,	  /* dropped for its size; its caller gets its self time */
+	FRAME_SMALL = 1U << 4,	  /* dropped for its size; the self time counts as the caller's */
 	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are shown */
 };
 
@@ -29,7 +29,7 @@ struct filter_frame {
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
-	uint64_t bits;		 /* the terms of @cond that hold so far */
+	uint64_t bits;		 /* the terms of @cond that held at the entry */
 	size_t nr_asked; /* its number among calls with conditions on return values; 0: none */
 	uint32_t flags;
 };

@@ -123,8 +123,9 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Find the last held call that reaches its own threshold. Returns the index after this call and the
- * events in it. stage->due_ns becomes the time of the next search.
+ * Find the last held call that reaches its own threshold. All events before the next held call can
+ * be released. Returns the index of the next held call, or the end of the held events.
+ * stage->due_ns becomes the time of the next search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
