@@ -307,8 +307,8 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * True when a gap follows the symbol, so that its end must be written. In a file without sizes, a
- * symbol extends to the next one.
+ * True when a gap follows the symbol, or when the symbol is the last one. In a file without sizes,
+ * a symbol extends to the next one. So a line must mark the end of a symbol before a gap.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {

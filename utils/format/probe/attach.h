@@ -88,7 +88,11 @@ enum attach_step {
 	 * choices take effect with ATTACH_CHOSEN. Returns 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
-	ATTACH_CHOSEN = 13, /* returns 0, or -EAGAIN if impossible in this thread, or now */
+	/*
+	 * Returns 0, or -EAGAIN if a thread holds a lock that libutrail-trace needs to take over
+	 * the choices
+	 */
+	ATTACH_CHOSEN = 13,
 	/*
 	 * After ATTACH_BEGIN, while threads run: record events that the program declares. Returns
 	 * the number of copies of libutrail-trace that report them, or -EAGAIN as for ATTACH_CHOSEN

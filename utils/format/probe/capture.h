@@ -49,11 +49,13 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
 
 /*
  * A box has the content of a container in a fixed number of bytes. A second step follows
- * CAPTURE_BOX:
+ * CAPTURE_BOX. After the second step there are two lists. The second step has their sizes:
  *
- * @bytes: the number of the next steps, which assemble the object from registers (BOX_IN_PARTS)
- * @index: the number of the steps after these. These steps describe the content as a tree of struct
- *         box_step, in which each step is before its children (utils/spec/args/shape.h)
+ * @bytes: the number of steps in the first list. This list assembles the object from registers
+ *         (BOX_IN_PARTS)
+ * @index: the size of the second list, in units of struct capture_step. This list describes the
+ *         content as a tree of struct box_step. Each box_step is before its children
+ *         (utils/spec/args/shape.h)
  *
  * A box begins with BOX_GOOD or BOX_NOTHING in one byte. The values follow, and then zeros:
  *

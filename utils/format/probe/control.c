@@ -1,6 +1,6 @@
 /*
- * Checks of messages, and their headers (see control.h). This file is also a part of the probe, so
- * it uses only strlen(3) of libc.
+ * Checks messages, fills in message headers, and parses addresses (see control.h). This file is
+ * also a part of the probe, so it uses only strlen(3) of libc.
  */
 #include "utils/format/probe/control.h"
 
@@ -175,7 +175,10 @@ static const char *filters_at(const char *text)
 	return nr == CONTROL_FILTERS_DIGITS && !text[1 + nr] ? text + 1 : NULL;
 }
 
-/* Find the number of filters at the end of an address. Returns NULL if it has none. */
+/*
+ * Returns the digits of the number of system call filters at the end of @address. Returns NULL if
+ * @address has no such number.
+ */
 static const char *filters_of(const char *address)
 {
 	size_t len = strlen(address);

@@ -45,8 +45,9 @@
  *   messages with ERROR, which ends the conversation. The program runs on without the probe.
  * - A receiver ignores bytes after the members that it knows
  *   (doc/internals/add-a-control-message.md).
- * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. Filters has five
- *   digits: the number of system call filters (seccomp) that a program starts with.
+ * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. The last
+ *   part is the number of system call filters (seccomp) with which a program starts, in five
+ *   decimal digits.
  * - A sender without the secret gets no answer. The token of WELCOME proves that a process was
  *   welcomed, or is the forked child of such a process (doc/internals/trust.md).
  */
@@ -150,7 +151,7 @@ struct control_module {
 	uint64_t start;
 	uint64_t end;
 	uint64_t load_bias; /* the number to add to the file's own addresses */
-	uint64_t time_ns;   /* a time before it was loaded; 0: present from the start */
+	uint64_t time_ns;   /* the time when dlopen was called; 0: present from the start */
 	int32_t tid;	    /* the thread that called dlopen */
 	uint32_t has_text;  /* the module has an executable segment */
 	char path[];	    /* its NUL is the packet's last byte */

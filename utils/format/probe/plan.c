@@ -16,8 +16,9 @@
 /*
  * The entries, by kind.
  *
- * @is_exact: entries of a newer version must not be longer: there are other data between the
- *            entries
+ * @bytes: the size of an entry in this version
+ * @is_exact: the size of an entry must be @bytes, because other data are stored between the
+ *            entries. If @is_exact is false, entries of a newer version may be longer than @bytes
  */
 static const struct {
 	uint32_t bytes;
@@ -360,7 +361,10 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 			(uint64_t)PLAN_ALIGN);
 }
 
-/* Returns the offset after the lists of all kinds before @kind. */
+/*
+ * Returns the offset in the image at which the list of @kind begins, or would begin. For
+ * PLAN_KINDS, the result is the size of the image.
+ */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {
 	uint64_t bytes = plan_image_head_bytes(view);

@@ -36,16 +36,16 @@ enum plan_flags {
 	PLAN_OPT_IN_LOCATION = 1U << 10, /* PLAN_LOCATION */
 	/* Other plans may follow (control_page.plan_generation). Used with PLAN_SELECTIVE */
 	PLAN_STEERABLE = 1U << 11,
-	/* Return addresses into memory without a module's file are replaced, too */
+	/* The probe may replace a return address even if the address is not in a module's text */
 	PLAN_REPLACE_ANY = 1U << 13,
 	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT. Used with PLAN_STEERABLE */
 	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch applies to functions of the program itself, or of libpython. In a Python
-	 * interpreter, the probe then sets no profile function, because with a profile function
-	 * the interpreter itself calls other functions
+	 * --patch applies to functions of the program itself, or of libpython. If the patched
+	 * file contains the Python interpreter, the probe sets no profile function. A profile
+	 * function would change the interpreter's own calls, which are to be recorded
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -73,7 +73,8 @@ enum plan_rule_flags {
 	PLAN_CALLSITE = 1U << 10,    /* record the call site */
 	PLAN_RECOVER = 1U << 11,     /* the program sees its own return addresses during the call */
 	PLAN_READ = 1U << 12,
-	PLAN_LOCATION = 1U << 14, /* with PLAN_OPT_IN_LOCATION, only such functions are recorded */
+	/* With PLAN_OPT_IN_LOCATION, only functions whose rules have this flag are recorded */
+	PLAN_LOCATION = 1U << 14,
 	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
 	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,
@@ -201,9 +202,10 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * This is not a recorded call. The slot must point to a function of the probe. The bits of
-	 * the flags from PLAN_CALL_HOOK_SHIFT on are this function's enum plan_hook. If a recorded
-	 * call has the same slot, the entry with PLAN_CALL_HOOK comes before that call's entry
+	 * The call is not recorded. The slot must point to a function of the probe. The enum
+	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a
+	 * recorded call uses the same slot as a hook, the entry of the hook comes before the entry
+	 * of the call
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/*
@@ -311,7 +313,7 @@ enum plan_patch_flags {
  *
  * @semaphore: the address of a 16-bit counter. The program comes to @site only while the counter
  *             is not 0; 0: none
- * @addr: the address of the function in records, which is inside of the function; not used by
+ * @addr: an address inside of the function, by which records name the function; not used by
  *        PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: the event's id in records
  * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first

@@ -76,8 +76,9 @@ struct request {
  * @error: 0 or a negative errno. -EOPNOTSUPP means for SAVE that there is nothing to save, and for
  *         PROGRESS that records are kept in memory
  * @nr_tasks: SAVE: the number of saved tasks
- * @holds_back: PROGRESS: entries before @complete_ns may still be missing, until their calls take
- *              long enough or make other calls
+ * @holds_back: PROGRESS: 1 if the ENTRY of some calls is held back until the call has taken long
+ *              enough, or has called a certain function. Until then, the ENTRY is missing in the
+ *              files, even if the time of the ENTRY is before @complete_ns
  * @complete_ns: PROGRESS: the files have all records up to this time of the recording's clock, with
  *               their lines of task.txt, maps and symbols; 0: not known yet
  */

@@ -18,9 +18,9 @@
  * - A record never crosses the end of a segment. When the next record does not fit, the producer
  *   stores the filled length in segment_used[], and goes on in the next segment.
  * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
- *   head are never overwritten, even if one of the two dies.
+ *   head are never overwritten, even if producer or consumer dies.
  * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
- *   tid, lost and writer of the first ring are used for both, and both rings are released together.
+ *   tid, lost and writer of the first ring apply to both rings. Both rings are released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
  *   s is complete if, after the copying, head is less than a lap (all segments) beyond the start of
  *   s (flight.c).
@@ -33,7 +33,7 @@ enum ring_state {
 	RING_FREE = 0,	   /* free; the owning process may take it */
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
-	RING_DONE = 2,	   /* the thread ended; the writer empties it, then sets it to RING_FREE */
+	RING_DONE = 2,	   /* the thread ended; the writer empties the ring, then sets RING_FREE */
 	RING_PAYLOADS = 4, /* for payloads; found by @payloads of the thread's first ring */
 };
 
@@ -62,13 +62,13 @@ struct ring {
 	uint64_t pad0[5];
 
 	/*
-	 * Written by the producer. @head is stored with release after the record's bytes. It
-	 * publishes all bytes below it, and segment_used[] of the segments that are completely
-	 * below it.
+	 * Written by the producer. @head is stored with release after the record's bytes. This
+	 * store publishes all bytes below @head. It also publishes segment_used[] of each segment
+	 * that is completely below @head.
 	 */
 	_Atomic uint64_t head;
 	_Atomic uint64_t lost;	    /* number of dropped records, mostly for lack of room */
-	_Atomic uint64_t lost_told; /* the part of @lost that LOST records in the ring report */
+	_Atomic uint64_t lost_told; /* the part of @lost that was reported by LOST records */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
 	uint32_t index;		    /* the ring's number, for the owning process only */
 	/*

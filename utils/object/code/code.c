@@ -385,8 +385,9 @@ static int order_funcs(struct code_func *funcs, size_t nr)
 /*
  * Sort functions, and drop each function that begins within an earlier function. If the dropped
  * function ends later, the earlier function is extended to this end. If the earlier function has no
- * exception table, it gets the table of the dropped function. If both begin at one address, facts
- * about frames and a missing name are taken from the dropped function, too.
+ * exception table, it gets the table of the dropped function. If both functions begin at the
+ * same address, the dropped function's flags about frames are added to those of the earlier
+ * function. In this case, an earlier function without a name gets the name of the dropped function.
  */
 static int sort_funcs(struct code *code)
 {

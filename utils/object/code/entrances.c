@@ -231,8 +231,9 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when s->places[@i] is at the start of a function, its site or entry is @addr, and a jump at
- * the place before it does not overwrite @addr. Most references to such an address are calls.
+ * True when @addr is the site or the entry of s->places[@i], this place is at the start of a
+ * function, and a jump at s->places[@i - 1] does not overwrite @addr. Most references to such an
+ * address are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -244,7 +245,7 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 
 /*
  * Keep a reference to @addr from code or data, if @addr is near one of s->places. A reference to
- * the entry of a function is kept only if a jump at the place before it overwrites this entry
+ * the start of a function is kept only if a jump at the previous place would overwrite @addr
  * (is_entry()).
  */
 static void scan_note(uint64_t addr, void *arg)

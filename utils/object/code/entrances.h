@@ -48,9 +48,10 @@ enum lead {
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
- * @entry: the start of the function if @site is its first instruction, or follows a landing pad
- *         there; 0: neither. Other code may lead to @site and @entry. A jump of the function itself
- *         must not lead to them, because it would become a new call
+ * @entry: the start of the function, if @site is the first instruction of the function, or follows
+ *         the `endbr64` with which the function begins. In all other cases, @entry is 0. Other code
+ *         may lead to @site and @entry. A jump of the function itself must not lead to @site or
+ *         @entry, because such a jump would become a new call
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE

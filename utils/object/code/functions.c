@@ -425,7 +425,7 @@ static void sort_functions(struct functions *functions)
 	functions->nr = kept;
 }
 
-/* Add functions that symbols name within other functions, and facts about special functions. */
+/* Add functions that have symbols: resolvers, special ones, and those within other functions. */
 static int add_starts(const struct survey *s, struct functions *out)
 {
 	const struct code *code = s->code;

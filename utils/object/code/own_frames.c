@@ -10,7 +10,7 @@
 
 #define V8     "it is builtin code of V8, which finds its frames by return addresses"
 #define BLOB   "_embedded_blob_code_"
-#define MARKER "embedded_blob_code" /* names of exported C++ functions contain this text, too */
+#define MARKER "embedded_blob_code" /* in names of BLOB symbols and of exported C++ functions */
 
 /*
  * The least length of code without call frame information: a shorter gap between functions may be
