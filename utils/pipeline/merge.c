@@ -12,8 +12,8 @@
  * @cap: the number of slots. It is odd, so each node has two children or none
  * @barrier_ns: events after this time must wait, because a lane of a growing recording holds back
  *              an earlier event
- * @is_running: the last event came from the lane that is now at the top, so its next events may
- *              come first, too
+ * @is_running: the last event came from the lane that is now at the top. This lane may have several
+ *              events before the next event of any other lane
  */
 struct merge {
 	struct pipeline *pipe;
@@ -54,7 +54,7 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* Returns the second smallest key. It is the key of a child of the top, or of the barrier. */
+/* Returns the second smallest key. It belongs to the barrier, or to a child of the top. */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -127,8 +127,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns the time before which the events of lane @index precede @limit, the key of another lane.
- * Events whose times do not fit into a key are left to take_run().
+ * Returns a time. The events of lane @index before this time precede @limit, the key of another
+ * lane. Events whose times do not fit into a key are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {

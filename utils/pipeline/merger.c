@@ -15,9 +15,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * Calls of the kernel from one source are read together, even if they are up to this time later
- * than the next event of another source. A larger time would make reading faster, but leave more
- * queues unsorted.
+ * Calls of the kernel from one source are read together. They may be later than the next event of
+ * another source, but by at most AHEAD_NS. A larger AHEAD_NS would make reading faster, but would
+ * leave more queues unsorted.
  */
 #define AHEAD_NS 100000
 

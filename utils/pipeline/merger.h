@@ -71,7 +71,7 @@ struct queue {
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
-	uint64_t bytes;		/* bytes that its queue would take */
+	uint64_t bytes;		/* bytes that the task's queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
 	uint64_t first_call_ns; /* first call of the kernel; UINT64_MAX: none */
@@ -87,7 +87,7 @@ struct stray;
  *
  * @next: the time of the next event of each source
  * @queues: the queue of each task; the index is task->index
- * @keeps_all: the queues of tasks that come later are wanted, too
+ * @keeps_all: the queues of tasks that are added later are wanted
  * @strays: events of tasks that a growing recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the latest time that was read
@@ -124,9 +124,9 @@ void merger_close(struct merger *feed);
 int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *err);
 
 /*
- * Read about @max_bytes of events into the wanted queues, or all events up to the end. Queues may
- * move in memory. Returns 1 when there are more events, 0 when there are none, or a negative errno
- * with @err.
+ * Read events into the wanted queues, up to the end, or until the events have taken about
+ * @max_bytes of memory. Queues may move in memory. Returns 1 when there are more events, 0 when
+ * there are none, or a negative errno with @err.
  */
 int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 

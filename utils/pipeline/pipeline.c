@@ -514,7 +514,8 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	/*
 	 * A call with an event in it is shown, however short it is. With STAGE_WANTS_ENDS, short
 	 * calls are dropped at their ends, where no stage knows the events in them. So the view
-	 * gets entries, too, and stg_time() holds them back until an event comes.
+	 * gets entries and ends. stg_time() holds an entry back until the call has lasted long
+	 * enough, or until an event in the call comes.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))

@@ -35,7 +35,7 @@
 
 enum pipeline_order {
 	PIPELINE_BY_TIME, /* all tasks merged; ties in the order of their ids */
-	PIPELINE_BY_TASK, /* one task after the other: for views that only add up */
+	PIPELINE_BY_TASK, /* one task after the other, not merged by time */
 };
 
 /*
@@ -290,8 +290,8 @@ void lane_release_events(struct lane *lane);
 
 /*
  * Read up to @max events, sorted by time, which have not passed any stage yet. Damage is handled as
- * by pipeline_run(). Returns the number of events. It is 0 when there are no more events, or none
- * yet.
+ * by pipeline_run(). Returns the number of events. This number is 0 at the end of the lane, and
+ * while the lane has to wait for new events.
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
@@ -348,8 +348,8 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that also have events that are not records, window by window, so that each file is
- * read only once. pipeline_load_group() then skips these lanes.
+ * Run all lanes that have events other than records. These lanes run window by window, so each file
+ * is read only once. pipeline_load_group() then skips these lanes.
  *
  * Does nothing if there are no calls of the kernel, if the events fit into @held_bytes, or if @view
  * does not accept tasks in parts. Returns 0, or a negative errno with @err.

@@ -103,7 +103,10 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 	if (ret == 0)
 		ret = survey_tasks(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
 	if (ret == 0 && newcomers.nr) {
-		/* Tasks without a probe have events outside of all functions: survey these, too. */
+		/*
+		 * All events of tasks without a probe are outside of functions. Add these tasks,
+		 * and survey again.
+		 */
 		ret = data_add_tasks(pipe->data, &newcomers);
 		if (ret == 0)
 			ret = survey_tasks(pipe, NULL, err);
@@ -318,7 +321,7 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 	return ret;
 }
 
-/* --- merged by task, one window of time after the other --- */
+/* --- windows of time: in each window, one task after the other --- */
 
 /*
  * Choose the lanes to run in windows. Returns false if no lane is chosen: all events fit into

@@ -6,7 +6,7 @@ static const struct event_field line[] = {
 	{ "message", FIELD_TEXT },
 };
 
-/* Get the line of an event of extern.dat. A task's record with the same id has no line. */
+/* Get the line of extern.dat. A task's record with EVENT_ID_EXTERN_DATA has no line. */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

@@ -135,10 +135,7 @@ void arg_book_close(struct arg_book *book)
 	*book = (struct arg_book){ 0 };
 }
 
-/*
- * Parse a function's specification. An invalid item ends it: only the items before it count.
- * Returns 0 or -ENOMEM.
- */
+/* Parse a function's specification up to the first invalid item. Returns 0 or -ENOMEM. */
 static int parse_items(const struct arg_book *book, const char *items, struct argspecs *list)
 {
 	if (!items)

@@ -120,8 +120,8 @@ int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
 
 /*
- * Check that a growing recording still has its name. A new recorder renames the earlier recording,
- * and then the files under this name are those of another recording. Returns 0 or -ESTALE.
+ * Check that the directory data->dir is still this growing recording. A new recorder renames an
+ * existing recording, and makes a new directory data->dir. Returns 0 or -ESTALE.
  */
 int data_check_name(const struct trace_data *data, struct uft_err *err);
 #define cleanup_data cleanup(data_close)

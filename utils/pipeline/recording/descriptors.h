@@ -11,7 +11,7 @@
 #include "utils/base/containers/intmap.h"
 #include "utils/pipeline/recording/files.h"
 
-/* An open descriptor. @use: the use of a file to which it belongs; FILES_NONE for a pipe */
+/* An open descriptor. @use: an index in files->uses; FILES_NONE for a pipe */
 struct descriptor {
 	uint32_t fd;
 	uint32_t content;
@@ -53,8 +53,8 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Get the descriptors of process @pid. If they have no execution yet, they get @execution. Returns
- * NULL when memory is short.
+ * Get the descriptors of process @pid. If the result's member execution is EXECUTION_NONE, set the
+ * member to @execution. Returns NULL when memory is short.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
@@ -84,7 +84,10 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_ns);
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
-/* Begin an execution's uses of pipes. Call it when the records of its descriptors were read. */
+/*
+ * Begin an execution's uses of pipes. To be called after the execution's PROC_INHERIT records
+ * were read.
+ */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);
 

@@ -22,8 +22,8 @@
  *                     last time of the file
  * @pid: in the recorder's pid namespace; may be reused
  * @process: the number of the process; it begins with 1 and is never reused
- * @task: number of the process in the etrace text (doc/formats/etrace.md), where the creator of the
- *        first program counts, too
+ * @task: number of the process in the etrace text (doc/formats/etrace.md). In that text, the
+ *        creator of the first program has a number
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process

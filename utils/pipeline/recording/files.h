@@ -107,7 +107,7 @@ struct files_of_execution {
 /*
  * Starts as { 0 }, ends with files_deinit().
  *
- * @of: one for each of the first @nr_of executions
+ * @of: the uses of each execution, for the first @nr_of executions
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: names by path; indexes plus one
  * @by_place: uses by execution and name; indexes plus one
@@ -181,8 +181,8 @@ uint32_t files_name(struct files *files, const char *path);
 uint32_t files_content(struct files *files, uint32_t name);
 
 /*
- * Add a content, and give it the name @name. The content that has had the name loses it. If @name
- * is FILES_NONE, the new content has no name.
+ * Add a content, and give it the name @name. If another content has this name, that content loses
+ * the name. If @name is FILES_NONE, the new content has no name.
  */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 

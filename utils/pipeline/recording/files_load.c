@@ -79,8 +79,8 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 }
 
 /*
- * Find the content that an open(2) opens. If the call has truncated or created the file, this is a
- * new content as a rule. Otherwise it is the current content of the name.
+ * Find the content that an open(2) opens. If the call has truncated or created the file, the result
+ * is usually a new content. Otherwise the result is the current content of the name.
  */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
@@ -216,7 +216,10 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
-	/* The first program inherits its output descriptors. Their files are not its results. */
+	/*
+	 * The first program inherits its output descriptors. The files of these descriptors are not
+	 * results of the program.
+	 */
 	if (content == FILES_NONE && execution->parent == EXECUTION_NONE && (fd == 1 || fd == 2))
 		content = files_new_content(files, name, CONTENT_OTHER);
 	else if (content == FILES_NONE)

@@ -180,9 +180,7 @@ static int make_funcs(struct module *mod, struct uft_err *err)
 	return mod->funcs ? 0 : err_set_errno(err, -ENOMEM, "cannot read '%s.sym'", mod->basename);
 }
 
-/*
- * True for an error that may not occur at the next call, because memory or descriptors were short.
- */
+/* True when memory or descriptors were short. A later call may succeed. */
 static bool is_passing(int ret)
 {
 	return ret == -ENOMEM || ret == -EMFILE || ret == -ENFILE;

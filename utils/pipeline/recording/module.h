@@ -53,7 +53,7 @@ struct func {
  * One object file of the traced program. Its symbols are loaded when the first address is looked
  * up, and its debug information on demand.
  *
- * @old: earlier tables of the module, which functions point into
+ * @old: earlier tables of the module. Functions may still point into these tables
  * @growing_bytes: the size that a growing symbol file (utils/format/callables.h) had when it was
  *                 read
  * @damage: the negative errno of a symbol file that cannot be read; 0: none

@@ -26,8 +26,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make the event of @call. It equals the event that event_of_record() makes from the call's record
- * if that has no payload. @last_ns: the time of the record before it.
+ * Make the event of @call. If the call's record has no payload, event_of_record() makes an equal
+ * event from the record. @last_ns: the time of the record before the call's record.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,
