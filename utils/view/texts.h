@@ -33,8 +33,9 @@ static inline void sink_time(struct sink *sink, uint64_t ns, enum color_mode col
 void text_put_base64(struct strbuf *out, const void *data, size_t len);
 
 /*
- * Texts by function id. Starts as { .make = ... }, ends with func_texts_deinit(). @make makes a
- * text when it is used for the first time. FUNC_TEXT_SLACK bytes after each text are readable.
+ * Texts by function id. Starts as { .make = ... }, ends with func_texts_deinit(). When the text of
+ * a function is used for the first time, @make makes the text. FUNC_TEXT_SLACK bytes after each
+ * text are readable.
  */
 struct func_texts {
 	void (*make)(const struct func *func, struct strbuf *out);

@@ -272,9 +272,9 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * A call seems to end while its task is off the CPU, because the clocks of calls and of the
- * scheduler's events differ. Count the wait up to the end of the call. If out_event.total_ns is not
- * 0, the wait was already counted.
+ * Handle a call that ends before its task is back on a CPU. The recorded times can have this order,
+ * because the clocks of calls and of the scheduler's events differ. Count the wait only up to the
+ * end of the call. If out_event.total_ns is not 0, an inner call has already counted the wait.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {

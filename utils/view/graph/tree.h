@@ -83,7 +83,7 @@ struct tree_fork {
 	bool is_main;	       /* @top is a call of the parent's first thread */
 };
 
-/* A call of fork(2). It may return in the child, too. @pid: the process that has called fork(2) */
+/* A call from which two processes may return, as from fork(2). @pid: the calling process */
 struct tree_fork_call {
 	int32_t pid;
 	uint64_t time_ns;

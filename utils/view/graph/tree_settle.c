@@ -59,9 +59,9 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /*
- * Make the callees of @from callees of @into. If @into already has a callee for the same function,
- * the two are united. absorb() must then unite their callees, too. So the callee of @from is
- * appended to the list of absorb(), whose end is *@last.
+ * Make the callees of @from callees of @into. If a callee of @from has the same function as a
+ * callee of @into, unite these two nodes, and append the node from @from to the list of absorb().
+ * absorb() unites the callees of the nodes in its list. *@last is the end of the list.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)

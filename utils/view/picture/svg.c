@@ -87,8 +87,8 @@ static void put_box(const struct drawing *d, const struct tree_node *node,
 }
 
 /*
- * Returns the value that corresponds to the width of @node: its own value, or the sum of its
- * children's values if that is larger. It is larger if children ran at the same time.
+ * Returns the value that corresponds to the width of @node: the larger of its own value and the sum
+ * of its children's values. The sum is larger if children ran at the same time.
  */
 static uint64_t to_share(const struct svg_style *style, const struct tree_node *node)
 {

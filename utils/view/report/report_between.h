@@ -54,8 +54,8 @@ void report_between_deinit(struct report_between *between);
 
 /*
  * Run @pipe, which report_events_configure() has configured. Returns 0, or a negative errno with
- * @err: -ENOENT when the recording has no event with one of the names, or when no event with
- * that name has all fields.
+ * @err. For each of the two names, the recording must have an event with this name and with all
+ * fields. Otherwise, returns -ENOENT.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

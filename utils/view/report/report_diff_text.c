@@ -49,8 +49,9 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * Write a change such as "+1.480 ms". Without colours, scripts may read this text. So a plus then
- * means the same as in uftrace: the base took longer (report_diff_sign_text()).
+ * Write a change such as "+1.480 ms". With colours, a plus means that the pair took longer. Without
+ * colours, scripts may read the text. In this case, a plus means that the base took longer, as in
+ * uftrace (see report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {

@@ -21,7 +21,7 @@ struct event_row {
  * Starts with report_events_init(), ends with report_events_deinit().
  *
  * @by_id, @by_name: the elements of @rows, for look-ups
- * @nr_events: the sum of all rows
+ * @nr_events: the number of events in all rows
  * @first_ns, @last_ns: the times of the first and the last event in the pipeline, calls included
  */
 struct report_events {

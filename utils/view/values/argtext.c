@@ -14,9 +14,9 @@
 /* The most bytes of text for the fields of all structs among a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
- * The most fields of structs and nodes of containers, in sum, among a call's arguments. Long
- * containers reach this limit. A valid struct does not: each of its fields has text, so
- * FIELDS_TEXT_MAX is reached first.
+ * The limit for all arguments of a call: the number of fields in structs, plus the number of nodes
+ * in containers. Long containers reach this limit. A valid struct does not: each of its fields has
+ * text, so FIELDS_TEXT_MAX is reached first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */

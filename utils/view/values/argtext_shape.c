@@ -157,8 +157,8 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 }
 
 /*
- * Write an optional value, a pointer or a variant. The byte before the value tells if there is a
- * value, or which alternative of a variant it is.
+ * Write an optional, a smart pointer, or a variant. A byte precedes the value. For a variant, the
+ * byte is the index of the alternative. Otherwise, the byte tells if there is a value.
  */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {

@@ -45,7 +45,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 		spec.fields = (char *)field->ref;
 	else
 		spec.name = (char *)field->ref;
-	/* A bit-field has the format of an integer. With a type's name in @ref, it is an enum. */
+	/* A bit-field has the format of an integer. If @ref names an enum, use ARG_ENUM. */
 	if (field->width && field->ref)
 		spec.type.format = ARG_ENUM;
 	if (field->width) {

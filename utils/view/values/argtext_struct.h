@@ -1,4 +1,4 @@
-/* The text of structs, and the parts of argtext.c that it needs. Private to argtext.c. */
+/* The text of structs, and functions that all argtext*.c files share. Private to these files. */
 #ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 

@@ -45,7 +45,7 @@ const struct argspec *argvalues_next(struct argvalues *values, struct arg_value 
 	return spec;
 }
 
-/* Leave out the last values when a variadic call has fewer arguments. */
+/* If a variadic call has fewer arguments than @values, leave out the last values. */
 static void leave_out_missing(struct argvalues *values)
 {
 	struct argvalues first = *values;

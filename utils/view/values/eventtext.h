@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True when @event is shown in a list of events. Such a list has every POINT except sites of calls.
- * It leaves out events of tasks and of the scheduler (EVENT_ID_LINUX), too: each task has them.
+ * True when @event is shown in a list of events. Such a list has every POINT except the sites of
+ * calls, and except the events of tasks and of the scheduler (EVENT_ID_LINUX), which each task has.
  */
 static inline bool event_is_listed(const struct event *event)
 {

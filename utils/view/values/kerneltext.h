@@ -13,8 +13,9 @@
 struct kerneltext;
 
 /*
- * Returns NULL when @formats is empty, or memory is short. The text of events then has no fields.
- * @formats and @dir, the directory of the recording, must outlive the result.
+ * Returns NULL when @formats is empty, or memory is short. kerneltext_put_fields() accepts this
+ * NULL, and writes nothing. @formats and @dir, the directory of the recording, must outlive the
+ * result.
  */
 struct kerneltext *kerneltext_create(const struct kernel_formats *formats, const char *dir);
 void kerneltext_destroy(struct kerneltext *text);

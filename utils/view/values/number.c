@@ -37,8 +37,8 @@ char *put_hex(char *to, uint64_t v, unsigned width)
 }
 
 /*
- * The number after the point counts the next smaller unit. An hour counts as 24 minutes: uftrace
- * has this error, and our texts must be the same.
+ * The number after the point counts the next smaller unit. 24 minutes are shown as one hour:
+ * uftrace has this error, and our texts must be the same.
  */
 static const struct time_unit {
 	uint32_t divider; /* the number of the next smaller units in this unit */
