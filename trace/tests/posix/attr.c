@@ -111,7 +111,7 @@ POINT_WITH_ATTR(setname_is_what_getname_says)
 	CHECK(!strcmp(name, "stream"));
 }
 
-POINT_WITH_ATTR(setname_cuts_what_is_too_long_and_that_is_no_error)
+POINT_WITH_ATTR(setname_cuts_a_long_name_without_an_error)
 {
 	char name[TRACE_NAME_MAX], longer[TRACE_NAME_MAX + 100];
 

@@ -76,7 +76,7 @@ static void do_nothing(int nr)
 	(void)nr;
 }
 
-POINT(getnext_of_a_bad_trid_is_einval_though_signals_come)
+POINT(getnext_of_a_bad_trid_is_einval_in_spite_of_signals)
 {
 	struct sigaction action = { .sa_handler = do_nothing };
 	struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -97,7 +97,7 @@ POINT(getnext_of_a_bad_trid_is_einval_though_signals_come)
  * Timestamps are not taken from the clock that orders events: that clock may be years off. The hour
  * allows for a change of the real-time clock meanwhile.
  */
-POINT(timestamps_are_of_the_clock_of_people)
+POINT(timestamps_are_of_clock_realtime)
 {
 	const int64_t hour_ns = 3600ll * 1000000000;
 	trace_id_t trid = make_running(NULL);
@@ -114,7 +114,7 @@ POINT(timestamps_are_of_the_clock_of_people)
 	CHECK(ns < hour_ns && ns > -hour_ns);
 }
 
-POINT(shutdown_of_what_is_no_active_stream_is_einval_with_a_log_or_without)
+POINT(shutdown_without_an_active_stream_is_einval)
 {
 	int fd = make_file();
 	trace_id_t trid = make_log(fd, NULL), log;

@@ -579,7 +579,7 @@ static trace_id_t open_for_reading(int fd)
 	return trid;
 }
 
-POINT(log_without_a_keeper_is_finished_by_who_opens_it)
+POINT(log_without_a_keeper_is_finished_by_its_reader)
 {
 	int fd = make_file(), status;
 	pid_t pid = begin_process(fd, by_kill_without_keeper);
@@ -593,7 +593,7 @@ POINT(log_without_a_keeper_is_finished_by_who_opens_it)
 	check_log(fd, true);
 }
 
-POINT(log_without_a_keeper_is_finished_by_who_opens_it_while_another_program_runs)
+POINT(log_without_a_keeper_is_finished_by_its_reader_while_another_program_runs)
 {
 	uint64_t until = now_ns(CLOCK_MONOTONIC) + DEADLINE_NS;
 	int fd = make_file(), status;

@@ -68,7 +68,7 @@ POINT(create_withlog_of_a_descriptor_for_reading_only_is_ebadf)
 	CHECK_IS(posix_trace_create_withlog(0, NULL, open("/dev/null", O_RDONLY), &trid), EBADF);
 }
 
-POINT(create_withlog_of_what_is_no_file_is_einval)
+POINT(create_withlog_of_a_nonfile_is_einval)
 {
 	trace_id_t trid;
 	int ends[2];
@@ -98,7 +98,7 @@ POINT(create_withlog_with_bad_arguments_is_as_create)
 	CHECK_IS(posix_trace_create_withlog(-1, NULL, make_file(), &trid), ESRCH);
 }
 
-POINT(create_withlog_takes_what_was_in_the_file_away)
+POINT(create_withlog_empties_the_file)
 {
 	int fd = make_file();
 	struct seen seen;
