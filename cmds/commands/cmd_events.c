@@ -103,8 +103,8 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 
 /*
  * True when option @row applies to @word. An option that a word lists belongs to that word alone.
- * The options that no word lists belong to all words that read recordings; those of `convert`
- * belong to every word.
+ * If no word lists an option, and `utrail convert` has this option, the option belongs to every
+ * word. All other options belong to the words that read recordings.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

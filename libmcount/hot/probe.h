@@ -143,8 +143,8 @@ struct thread {
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
 	/*
-	 * in a child that a signal handler forked while it interrupted a hook: the ring is private
-	 * memory until that hook ends
+	 * in a child that a signal handler has forked inside of a hook: the ring is private memory
+	 * until the end of that hook
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: the thread gets a ring in the child's arena with its first record */
@@ -495,8 +495,8 @@ struct thread *thread_take_state(void);
 void thread_give_back(struct thread *t);
 
 /*
- * SLOW, in a forked child. Takes the state @arg again, which thread_after_fork() has given up.
- * @arg is this thread's self now.
+ * SLOW, in a forked child. Takes the state @arg again, which thread_after_fork() has given up. The
+ * caller has already set self to @arg.
  */
 void thread_begin_again(void *arg);
 

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /*
- * A seccomp filter of the program may kill it for a system call of the probe. So the probe reads
- * each filter first (seal_before_filter()), and makes only calls that the filter allows with any
- * arguments. It makes them by own_syscall(), or asks seal_allows() first. In a conversation with
- * the recorder, libc makes some of the calls. So the probe asks seal_may_talk() once before a
- * conversation (doc/internals/hot-path.md, "Sealed programs").
+ * If the probe makes a system call that a seccomp filter forbids, the kernel may kill the program.
+ * So the probe reads each filter before the program installs the filter (seal_before_filter()). The
+ * probe makes only system calls that all filters allow with any arguments. It uses own_syscall(),
+ * or asks seal_allows() before a system call. In a conversation with the recorder, libc makes some
+ * of the system calls. So the probe asks seal_may_talk() once before a conversation
+ * (doc/internals/hot-path.md, "Sealed programs").
  */
 #define SEAL_NUMBERS 512
 

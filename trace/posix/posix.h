@@ -199,7 +199,8 @@ struct pxt_users {
  * are not read from shared memory again, since other processes may change them there.
  *
  * @stream: NULL: the stream is not mapped
- * @users: counters of the threads in the stream; threads are spread over them
+ * @users: counters of threads that are in the stream and have no struct pxt_thread of their own.
+ *         pxt_view_user() chooses the counter of a thread
  */
 struct pxt_view {
 	_Atomic(struct pxt_stream *) stream;
@@ -526,8 +527,8 @@ bool pxt_ring_take(const struct pxt_view *view, uint64_t at, uint32_t nr_cells);
 /* Skip the record at @at if it is unfinished and its writer has died. True when it was skipped. */
 bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
 /*
- * Skip the record at @at of a stream that has ended, or is being ended, if the record is
- * unfinished. @pid is the writer whose records are skipped, or 0 for all writers.
+ * Skip the record at @at if the record is unfinished. The stream must have ended or be ending.
+ * @pid is the writer whose records are skipped, or 0 for all writers.
  */
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. Returns false if the record cannot be dropped. */

@@ -304,7 +304,7 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 
 	int ret = know_function(s, func);
 
-	/* func->count_id is not larger than func->id, so there is room for it. */
+	/* s->known has an element for func->count_id, which is not larger than func->id. */
 	if (ret == 0)
 		s->known[func->count_id].nr_open++;
 	return ret;

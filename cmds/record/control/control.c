@@ -393,7 +393,8 @@ static void pause_accepting(struct control *ctl)
 }
 
 /*
- * True when a client waits. Without a free descriptor, accept4(2) also fails when no client waits.
+ * True when a client waits. If no descriptor is free, accept4(2) fails, whether or not a client
+ * waits.
  */
 static bool is_anybody_waiting(const struct control *ctl)
 {

@@ -257,8 +257,8 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
 	/*
-	 * If another program uses the tracer, that program and the recorder would each get all
-	 * calls.
+	 * All users share one trace buffer. If another program uses the tracer, the buffer would
+	 * have the calls for that program and the calls for the recorder.
 	 */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,

@@ -126,8 +126,8 @@ static bool is_known(struct processes *procs, const struct process *proc, pid_t 
 }
 
 /*
- * Looks at the children that are noted in the page of @parent (notes.h). Returns false when a child
- * is noted with its pid in another pid namespace.
+ * Looks at the children that are noted in the page of @parent (notes.h). Returns false when a noted
+ * pid belongs to another pid namespace than the recorder's.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {

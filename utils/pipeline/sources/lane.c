@@ -91,8 +91,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 /*
  * Read the records before the next event of the other sources, and describe that event in *@other.
- * First add the ends of kernel calls that are still open: a task in such a call writes no records,
- * so the calls have ended.
+ * A task in a kernel call writes no records. So before the next record is read, add an EXIT for
+ * each open kernel call.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)

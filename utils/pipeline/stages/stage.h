@@ -31,7 +31,7 @@ enum stage_wants {
 /* The times off the CPU that are shown. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* without those that began with a preemption */
+	STAGE_SCHED_WILLING, /* without times that began with a preemption */
 	STAGE_SCHED_ALL,
 };
 
@@ -237,7 +237,7 @@ void stg_time_deinit(struct stg_time *stage);
 /*
  * stg_indent: counts the depth again, over the remaining calls.
  *
- * @calls, @filter: these stages of the same lane
+ * @calls, @filter: the stages stg_calls and stg_filter of the same lane
  * @exec_ns: the time when the task executes another program
  * @starts_at_margin: calls without a recorded entry, which filters do not know, do not count in the
  *                    depth

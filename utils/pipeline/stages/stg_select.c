@@ -10,8 +10,8 @@ bool stg_select_is_needed(const struct stage_config *config)
 }
 
 /*
- * For views without entries, which need no stg_time: true when an EXIT or SCHED_IN is dropped
- * because its duration is too short.
+ * For views that get no ENTRY events: true when an EXIT or SCHED_IN is dropped because its duration
+ * is too short. Such views do not need stg_time.
  */
 static bool is_too_short(const struct stage_config *config, const struct event *event)
 {

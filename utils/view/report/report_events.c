@@ -133,7 +133,7 @@ void report_events_configure(struct pipeline_config *config)
 
 /* --- counting --- */
 
-/* Add a row. It takes ownership of @name, which is on the heap. */
+/* Add a row. The function takes ownership of @name, which is on the heap. */
 static struct event_row *add_row(struct report_events *report, char *name)
 {
 	struct event_row **rows = vec_grow(report->rows, report->nr_rows,
