@@ -18,14 +18,14 @@ int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_e
  * arguments, and retspec those for results. The value is "" when there are no such rules.
  *
  * @about: selects the key: ARGRULES_ARGS for argspec, or ARGRULES_RETVAL for retspec
- * @has_callables: write rules that name no module also in the form for functions without addresses
- *         (utils/format/callables.h)
+ * @has_callables: write each rule that names no module a second time, in the form for functions of
+ *         Python (utils/format/callables.h)
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);
 
 /*
- * Write a rule for -a. It makes uftrace use the debug information of functions without addresses.
+ * Write a rule for -a. With this rule, uftrace uses the debug information about Python's functions.
  * Writes nothing for MATCH_SIMPLE, because no simple pattern matches all names.
  *
  * @match: the way in which uftrace reads the patterns of this recording

@@ -5,8 +5,8 @@
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. Pushes a call with captured values in an open thread, as fast_push_alike() does without
- * values. planned_is_alike() must be true for @func. Returns false when nothing was done.
+ * HOT. Pushes a call in an open thread. Captures the call's arguments, and prepares the capture of
+ * the result. planned_is_alike() must be true for @func. Returns false when nothing was done.
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,

@@ -261,8 +261,8 @@ static bool is_temporary(const char *path)
 }
 
 /*
- * True when there is nothing to edit: the source is gone, is temporary, or is not a regular file,
- * like /dev/null.
+ * True when there is nothing to edit: the source is gone, is temporary, or is not a regular file.
+ * For example, /dev/null is a device.
  */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {

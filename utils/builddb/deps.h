@@ -14,8 +14,9 @@
  */
 
 /*
- * Write rules of make: outputs of the executions and their inputs, without pipes and without files
- * that are gone.
+ * Write rules of make. The targets of a rule are files that the same executions have written. The
+ * prerequisites are files on which the targets depend. Files that are gone or hidden, and pipes,
+ * are left out.
  */
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 

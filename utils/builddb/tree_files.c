@@ -109,9 +109,10 @@ static void put_file(struct sink *sink, const struct files *files, const struct 
 }
 
 /*
- * Add a use to @all, which has one use for all opens, renames and links of a name.
+ * Add @use to @all. If an element of @all has the same name, merge @use into that element.
  *
- * @by_name: the key is a name. The value is the index of the name's use in @all, plus one
+ * @by_name: the key is a name. The value is the index of the element in @all with this name, plus
+ *           one
  */
 static bool add_use(const struct file_use *use, struct intmap *by_name, struct file_use **all,
 		    size_t *nr)

@@ -278,9 +278,9 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 }
 
 /*
- * Returns the tids of all files if so many files were removed that the lines of their tasks should
- * be removed from task.txt. The caller frees the list. Returns NULL when this is not worthwhile
- * yet, or when memory is short.
+ * Returns the tids of the files that are left. The caller removes the lines of the other tasks from
+ * task.txt, and frees the list. Returns NULL when too few files were removed, or when memory is
+ * short.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {

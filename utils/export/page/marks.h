@@ -14,9 +14,9 @@
 void page_put_string(struct strbuf *out, enum medium medium, const char *text);
 
 /*
- * Append the name of the event's kind to @kind, and the event's whole text, such as
- * "app:start (x=1)", to @text. @event is an EVENT_POINT or EVENT_LOST. Only the part in parentheses
- * is escaped (MEDIUM_TERMINAL). The caller must check @kind and @text for lack of memory.
+ * Append the name of the event's kind to @kind. Append the event's whole text to @text, for example
+ * "app:start (x=1)". In @text, only the part in parentheses is escaped (MEDIUM_TERMINAL). @event is
+ * an EVENT_POINT or EVENT_LOST. The caller must check @kind and @text for lack of memory.
  */
 void mark_put(struct event_texts *texts, const struct task *task, const struct event *event,
 	      struct strbuf *kind, struct strbuf *text);

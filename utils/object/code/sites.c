@@ -264,8 +264,11 @@ static enum site_refusal window_refusal(const struct window *window, enum lead l
 }
 
 /*
- * Tries a jump of @bytes at @jump_at for the first site of @g. Returns the number of sites that the
- * jump serves, at most @nr, or 0.
+ * Tries to place a jump instruction at @jump_at, for the first site of @g. Returns the number of
+ * sites that the jump serves. If no jump is possible, returns 0 with the reason in @v.
+ *
+ * @bytes: the length of the instruction
+ * @nr: the number of sites in g->sites that the jump may serve
  */
 static size_t try_jump(struct group *g, const struct window *window, uint64_t jump_at,
 		       unsigned bytes, size_t nr, struct verdict *v)

@@ -92,7 +92,8 @@ static bool find_argument(const struct declared_event *event, const struct event
 }
 
 /*
- * Write the number with the fewest digits that distinguish it from all other numbers of its size.
+ * Write a floating-point number. The written digits distinguish this number from all other numbers
+ * of the same size.
  */
 static void put_real(struct strbuf *out, uint64_t bits, unsigned bytes)
 {

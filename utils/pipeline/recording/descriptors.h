@@ -62,8 +62,8 @@ struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t 
 /* The functions below return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of @files. */
 
 /*
- * Set a descriptor to @new. If @new has a use of a file, the caller has already counted the
- * descriptor in the use's nr_open.
+ * Set a descriptor to @new. If new->use is not FILES_NONE, the caller has already counted the
+ * descriptor in the nr_open of this struct file_use.
  */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);

@@ -21,7 +21,10 @@
 /* When no row of records is found, the search is repeated STEP_BYTES nearer to the beginning. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
-/* The number of positions before the found one at which times are read, to check their order. */
+/*
+ * The number of positions where times are read to check their order. These positions are before the
+ * found position.
+ */
 #define SAMPLES	      64
 /*
  * Every recording is assumed to be shorter than LONGEST_NS. Bytes of a payload that look like a

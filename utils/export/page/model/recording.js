@@ -71,8 +71,9 @@ function makeKeys(names) {
 export class Recording {
 	/**
 	 * @param {Meta} meta
-	 * @param {number} zero the time at which the first record is shown. In a comparison, both
-	 * recordings get the time of the first recording, so that both begin at the same time
+	 * @param {number} zero the time at which the first record is shown. In a comparison, the
+	 * second recording gets meta.zero of the first recording. So both recordings begin at the
+	 * same time
 	 */
 	constructor(meta, zero = meta.zero) {
 		this.shift = zero - meta.zero;

@@ -173,8 +173,8 @@ export function lowerBound(values, value) {
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * Returns the index in a row of the first call that ends after a time. The search begins at the
- * index low.
+ * Finds the first call of a row that ends after a time, and returns the call's index in the row.
+ * The search begins at the index low.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time
