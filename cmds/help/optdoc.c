@@ -12,8 +12,8 @@
 #define TEMPLATE_MAX (1U << 20)
 
 /*
- * Writes text for roff. Escapes dashes, so that readers can copy them from the page, and
- * backslashes and quotes, so that roff does not interpret them.
+ * Writes text for roff. Dashes are escaped, so that readers can copy them from the page.
+ * Backslashes and quotes are escaped, so that roff does not interpret them.
  */
 static void add_roff(const char *text, struct strbuf *out)
 {

@@ -230,8 +230,9 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: ends frames whose slot has another value now. Such a frame has returned, even if
- * the new call lies deeper in the stack.
+ * PLAN_ESTIMATE: ends the innermost frames whose return address is no longer in the slot. The calls
+ * of these frames have returned. A comparison of slots cannot show such a return: the slot of the
+ * new call may be lower than the slot of a call that has returned.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -353,7 +354,7 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 /*
  * HOT: in an open thread, pushes the frame of a call if planned_may_pass() is true for the called
  * function. Called when the stub cannot push the frame: the stub does not know the function, a jump
- * has left frames, there is no room, or the clock needs a new fit.
+ * has ended calls without removing their frames, there is no room, or the clock needs a new fit.
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -363,8 +364,9 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * While room is made, a fork may be reported, or the recording may end. Afterwards the
-	 * thread may not be open any more. A call that is too deep needs no room.
+	 * A call that is too deep needs no room. While hot_reserve() makes room, it may report a
+	 * fork, or the recording may end. In these cases the thread may no longer be open, so the
+	 * limit is tested again.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -516,8 +518,8 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 }
 
 /*
- * True when there is room for a frame. If there is none, a call that would be recorded is counted.
- * False, too, when the thread gets no struct planned.
+ * True when the thread has or gets a struct planned, and has room for a frame. If there is no room,
+ * a call that would be recorded is counted.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {

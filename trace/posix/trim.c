@@ -114,9 +114,9 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 }
 
 /*
- * Unmaps the parts of a mapping that are not needed. "[heap]" and "[anon:...]" are memory of the
- * program, which is not needed. Mappings with other names in brackets, like "[stack]" and "[vdso]",
- * stay.
+ * Unmaps the parts of a mapping that the child does not need. Mappings with names in brackets, like
+ * "[stack]" and "[vdso]", stay. "[heap]" and "[anon:...]" are exceptions: the child needs only the
+ * pages in them that the caller names.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)

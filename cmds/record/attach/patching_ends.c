@@ -35,8 +35,8 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 }
 
 /*
- * Takes out the changes in @text whose functions have no open call, and removes them from @text.
- * All threads must be stopped, and no thread may be in a hook.
+ * Undoes the changes that @text lists, if their functions have no open call. An undone change is
+ * removed from the list. All threads must be stopped, and no thread may be in a hook.
  */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)

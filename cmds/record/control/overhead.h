@@ -18,9 +18,10 @@
  * before overhead_begin().
  *
  * @timer, @timer_fd: the timer of the regular measurements, which are called looks
- * @taken: the sample that was taken from the writers at the last look
- * @time: measurements since the last look that found at least BUDGET_CPU_MIN_NS of CPU time
- * @calls: the number of all calls that writers have taken
+ * @taken: the sample that the writers made in the last complete interval (see @time)
+ * @time: measurements of the present interval. The interval ends at the first look at which @time
+ *        has at least BUDGET_CPU_MIN_NS of CPU time
+ * @calls: the estimated number of calls that the writers have processed in all complete intervals
  * @own_ns: the time that the program would have needed so far without recording
  * @began_ns: CPU time of the recorder when --overhead began
  * @not_before_ns: from this time on, measurements show the effect of the last change

@@ -34,11 +34,11 @@ struct open_call {
 /*
  * The last event of a kind.
  *
- * @nr: the number of earlier events of that kind at the same time
+ * @nr: the number of preceding events whose kind, task and time equal those of the last event
  */
 struct last_point {
 	uint64_t time_ns;
-	size_t at; /* the index of its task in index->tasks, plus one */
+	size_t at; /* the index of the event's task in index->tasks, plus one */
 	uint32_t nr;
 };
 
@@ -94,8 +94,8 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 }
 
 /*
- * Makes everything that was read until now visible to the threads that make answers from the index.
- * The lock must be held.
+ * Updates the index with the open calls of @task and with new names. After this, the threads that
+ * make answers find all events that were read. The lock must be held.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {
@@ -331,7 +331,7 @@ static bool set_depth(struct reading *r, struct stored_call *point)
 	return true;
 }
 
-/* Takes an event that is not a call, or a gap where records were lost (EVENT_LOST). */
+/* Takes an EVENT_POINT, or an EVENT_LOST (a gap where records were lost). */
 static int take_point(struct reading *r, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };

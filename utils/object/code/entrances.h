@@ -33,7 +33,7 @@ enum lead {
 	LEAD_NONE,
 	LEAD_OWN,	/* an instruction of the function itself */
 	LEAD_FAR,	/* outside of functions: bytes that look like a jump or a call */
-	LEAD_FUNC,	/* an instruction of another function, or bytes in it that look like one */
+	LEAD_FUNC,	/* in another function: bytes that are or resemble an instruction */
 	LEAD_GAP,	/* code between functions */
 	LEAD_GAP_MAYBE, /* undecodable code between functions: bytes that look like a jump */
 	LEAD_LANDING,	/* an exception is caught there */

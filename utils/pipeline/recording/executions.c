@@ -250,7 +250,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A PROC_CPU record tells the CPU of the records after it. */
+/* A PROC_CPU record sets the CPU that its task has in the later records. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

@@ -351,8 +351,8 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * Note the calls before the range that are still open. As many records as possible are read without
- * making events of them.
+ * Note the calls that begin before the range and are still open. Reads records directly from the
+ * buffer, and makes no events. Stops at the first record that is not a call, or has a payload.
  */
 static int skim_to_range(struct lane *lane)
 {
@@ -442,8 +442,8 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 				events[i].flags = EVENT_INHERITED;
 		}
 		/*
-		 * These ENTRYs are read only if the task begins within the range. Otherwise
-		 * open_range() replaces them by ENTRYs at the beginning of the range.
+		 * If the task begins within the range, the filter gets these ENTRYs next. If the
+		 * task begins earlier, open_range() or cut_range() drops these ENTRYs.
 		 */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);

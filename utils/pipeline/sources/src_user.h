@@ -22,8 +22,8 @@
 #define SRC_USER_MAX_BUFFER (128 * 1024)
 
 /*
- * A source of one task. The functions below are for callers that need more than source.h: they tell
- * the offset of a record in the file, or the damage.
+ * A source of one task. The functions below are for callers that need more than source.h offers,
+ * for example the offset of a record in the file, or the damage.
  *
  * @place: the session and the address space at the time of the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file

@@ -24,7 +24,7 @@ enum frame_flags {
 struct filter_frame {
 	struct selection before;
 	uint64_t threshold_ns;
-	uint64_t extra_ns;	 /* the time of dropped calls that counts as its self time */
+	uint64_t extra_ns;	 /* the time of dropped callees, added to this call's self time */
 	const struct func *func; /* NULL: its entry was not seen */
 	uint64_t addr;
 	const struct call_path *path;

@@ -27,8 +27,9 @@ struct pending {
 void pending_deinit(struct pending *pending);
 
 /*
- * Store @time_ns as the beginning of the entry of @key. Returns 0, 1 when an older entry of @key
- * was dropped, -ENOSPC when too many entries wait, or -ENOMEM.
+ * Store @time_ns as the beginning of the entry of @key. Returns 0 for a new entry, or 1 when an
+ * older entry of @key was replaced. On failure, returns -ENOSPC when too many entries wait, or
+ * -ENOMEM.
  */
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
