@@ -1,4 +1,4 @@
-/* Payloads of the program's events, in <tid>.evt (doc/formats/records.md, "Payloads beside"). */
+/* Payloads of the program's events, in <tid>.evt (doc/formats/records.md, "Payload files"). */
 #ifndef UTRAIL_FORMAT_EVENT_DATA_H
 #define UTRAIL_FORMAT_EVENT_DATA_H
 

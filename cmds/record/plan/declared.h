@@ -59,7 +59,7 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 
 /*
  * Like declared_add(), for a static probe with arguments. @name: "provider:event". @types: the
- * types of the arguments (doc/formats/records.md, "Payloads beside")
+ * types of the arguments (doc/formats/records.md, "Payload files")
  */
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 

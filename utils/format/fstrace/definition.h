@@ -1,4 +1,4 @@
-/* Words of events.def and names of events.txt (doc/formats/records.md, "Payloads beside"). */
+/* Words of events.def and names of events.txt (doc/formats/records.md, "Payload files"). */
 #ifndef UTRAIL_FSTRACE_DEFINITION_H
 #define UTRAIL_FSTRACE_DEFINITION_H
 
