@@ -356,7 +356,7 @@ POINT(log_of_a_process_that_executes_a_program_is_whole_while_that_runs)
 	check_execution(by_execution);
 }
 
-POINT(log_of_a_process_that_executes_a_program_at_last_is_whole)
+POINT(log_of_a_process_that_ends_in_an_exec_is_whole)
 {
 	check_execution(by_execution_at_last);
 }

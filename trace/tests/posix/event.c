@@ -829,7 +829,7 @@ POINT(until_full_begins_again_when_all_was_read)
 	expect_nothing(trid);
 }
 
-POINT(until_full_that_has_room_again_records_as_many_as_before)
+POINT(until_full_with_room_again_records_as_before)
 {
 	trace_event_id_t id = open_id("x");
 	trace_id_t trid = make_small(POSIX_TRACE_UNTIL_FULL, 64);

@@ -565,7 +565,7 @@ POINT(clear_of_a_stream_with_a_log_clears_both)
 
 /* Active streams with a log */
 
-POINT(getnext_of_a_stream_with_a_log_reads_and_takes_nothing_away)
+POINT(getnext_of_a_stream_with_a_log_removes_nothing)
 {
 	trace_event_id_t id = open_id("x");
 	int fd = make_file();
