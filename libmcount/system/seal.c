@@ -94,9 +94,9 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Executed programs get the recorder's address in the environment. This address also contains the
- * number of system call filters with which they start (control_address_filters()). Adds 1 to the
- * number for the new filter.
+ * Adds 1 to the number of system call filters in the recorder's address. Programs that this process
+ * executes get the address in their environment, and begin with these filters
+ * (control_address_filters()).
  */
 static void expect_one_more(void)
 {

@@ -38,8 +38,8 @@ static void turn_module(struct steering *steer, const struct control_module *mod
 }
 
 /*
- * Chooses the hooks of all modules again. Each process has named its files, so the files are read
- * with the rights of that process (trust.md).
+ * Chooses the hooks of all modules again. A process has stated the paths of its modules. So utrail
+ * reads these files with the rights of that process only (trust.md).
  */
 static void turn_all(struct steering *steer, struct patches_turned *turned)
 {

@@ -97,7 +97,7 @@ struct process {
 	 * from this process, or has given up its attempts (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
-	uint32_t left_out_tries;     /* attempts to remove the hooks for the next generation */
+	uint32_t left_out_tries;     /* the number of attempts to reach the next generation */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */
