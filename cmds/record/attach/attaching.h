@@ -10,9 +10,8 @@
 #include "utils/format/probe/attach.h"
 
 /*
- * A thread of the process calls functions for the recorder. This is the longest time, in
- * milliseconds, that one such call may take. The function may wait for a lock that a slow thread
- * holds.
+ * The maximum duration, in milliseconds, of a call that a thread of the process makes for the
+ * recorder. The called function may wait for a lock that a slow thread holds.
  */
 #define LOAD_MS	  60000
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
@@ -38,7 +37,10 @@ struct attaching {
 	struct text text;
 };
 
-/* Make the struct for process @pid. Returns NULL, with a text in @err, if it cannot be traced. */
+/*
+ * Make the struct for process @pid. If the process cannot be traced, returns NULL, with a text in
+ * @err.
+ */
 struct attaching *attaching_make(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 void attaching_done(struct attaching **a);
@@ -102,8 +104,8 @@ int attaching_read_text(struct attaching *a, struct uft_err *err);
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
 /*
- * True when a thread runs code of the probe, also if a signal handler has interrupted it there.
- * Also true when a thread runs the dynamic linker, since it may be about to store an address of the
+ * True when a thread runs code of the probe or of the dynamic linker, or when a signal handler has
+ * interrupted a thread in such code. The dynamic linker may be about to store an address of the
  * probe. All threads must be stopped.
  */
 bool attaching_is_anybody_within(struct attaching *a);
@@ -131,9 +133,10 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
- * attaching_open_doors() starts recording the program's own events while threads run, and
- * attaching_close_doors() stops it. After attaching_close_doors() has returned 0, no
- * libutrail-trace in the process calls the probe.
+ * attaching_open_doors() starts the recording of events that the program declares, and
+ * attaching_close_doors() ends this recording. Threads other than a->thread may run meanwhile.
+ * After attaching_close_doors() has returned 0, no copy of libutrail-trace in the process calls the
+ * probe.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

@@ -60,8 +60,8 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 }
 
 /*
- * Stop the thread before its next instruction. If the registers of an interrupted system call are
- * set during this stop, the kernel restarts the call.
+ * Stop the thread before its next instruction. If the caller restores the registers of an
+ * interrupted system call during this stop, the kernel restarts the system call.
  */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {
@@ -200,9 +200,9 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The return address and the context after it look like the frame of a signal handler. The
-	 * stack may grow over them later, and a search for such frames (callable_thread.c) would
-	 * find them. So the address is cleared.
+	 * The return address and the context after it look like the frame of a signal handler. They
+	 * remain below the stack pointer. After the stack has grown, a search for frames of
+	 * handlers (callable_thread.c) would find them. So the return address is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

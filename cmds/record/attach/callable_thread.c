@@ -113,8 +113,8 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
  * because a handler with SA_NODEFER and an empty mask blocks no signal. The list of handlers does
  * not show it either, because a handler with SA_RESETHAND is not installed any more while it runs.
  * The result may also be true after a handler has ended, because the bytes of its frame remain on
- * the stack until the program overwrites them. They may lie in an unused variable of a function.
- * The thread is then not used until it leaves that function.
+ * the stack until the program overwrites them. If the bytes lie in an unused variable of a
+ * function, the result stays true until the thread leaves the function.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
 			  const struct attached_thread *t)

@@ -7,8 +7,8 @@
 
 /*
  * Stop a thread that can call dlopen(3) without a deadlock. Such a thread waits for an event, or
- * runs code outside of the C library, the dynamic linker and any other allocator. Returns -EBUSY
- * after some seconds without success.
+ * runs code that is neither in the C library, nor in the dynamic linker, nor in a module with an
+ * allocator. Returns -EBUSY after some seconds without success.
  *
  * @thread: gets the thread, which belongs to @w, or NULL when none is stopped
  */

@@ -10,7 +10,8 @@
  * call @leave_fn, which is the address of utrail_leave(). Returns 0. If a call in @thread did not
  * return, returns a negative errno, and sets @err.
  *
- * @msg: gets, with -v, a message about threads whose calls are unknown. Their depth begins at 0
+ * @msg: gets, with -v, a message about each thread whose open calls are unknown. The recorded calls
+ *       of such a thread begin at depth 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

@@ -46,8 +46,8 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
  * True when the C library may be about to call a function of the probe: a destructor of
  * thread-specific data, or a handler of forks. The library has read the function's address before
  * the function was unregistered, so the address is in a register. There is one exception: fork(3)
- * wakes the threads that wait for a lock, by futex(2), before it reads the address of the next
- * handler. During this call the address is not in a register yet.
+ * calls futex(2) to release a lock, and reads the address of the next handler afterwards. During
+ * the call of futex(2) the address is not in a register yet.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)
@@ -179,8 +179,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle of the probe for dlclose(3). In glibc it is the link map of the probe. A probe
- * whose recorder was killed early does not know the handle.
+ * Find the handle of the probe for dlclose(3). In glibc a handle is the address of a link map. A
+ * probe whose recorder was killed early does not know its handle.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

@@ -104,8 +104,8 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 }
 
 /*
- * Drop an innermost library call that a function with -finstrument-functions makes. The probe could
- * not notice the end of that call.
+ * If the innermost call is a library call by a function with -finstrument-functions, drop the
+ * call, because the probe could not notice the end of the call. Returns the number of other calls.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {

@@ -1,4 +1,4 @@
-/* Removes hooks at the ends of functions when none of their calls is open (see patching.c). */
+/* Removes hooks at the ends of functions that have no open call (see patching.c). */
 #include <errno.h>
 #include <stdlib.h>
 

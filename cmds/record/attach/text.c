@@ -125,8 +125,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 }
 
 /*
- * Block the change if words[0] is a return address in its range. An address is a return address if
- * a call instruction ends at it, or if a signal has interrupted the thread at it.
+ * If words[0] is a return address in the range of a change, block this change. words[0] is a return
+ * address if a call instruction ends there, or if a signal has interrupted the thread there.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -270,8 +270,9 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte can execute the new bytes as well as the old ones. Only the
-	 * removal of an island leaves no code. So a thread at the first byte prevents the removal.
+	 * A thread at the first byte of a change can execute the old bytes and the new bytes. An
+	 * exception is the removal of an island, which leaves no code. So a thread at the first
+	 * byte of an island prevents the removal.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

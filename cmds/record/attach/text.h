@@ -22,11 +22,12 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /*
  * Make the changes, or undo them. All threads must be stopped, and @maps must be up to date. A
- * thread within the bytes of a change first executes instructions until it is outside. Each change
- * is made by one write, so a recorder that is killed leaves no half change.
+ * thread within the bytes of a change is first led out of these bytes. Each change is made by one
+ * write, so a recorder that is killed leaves no half change.
  *
- * Both functions return the number of changes that were prevented by threads that stay in the bytes
- * of the change, or will return to these bytes. Changes that can never be made are not counted.
+ * A thread that stays within the bytes of a change, or will return to these bytes, prevents the
+ * change. Both functions return the number of prevented changes. Changes that can never be made are
+ * not counted.
  */
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);

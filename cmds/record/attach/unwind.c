@@ -85,7 +85,12 @@ static Elf *read_vdso(struct unwinder *u, uint64_t start)
 	return elf_memory(u->vdso, bytes);
 }
 
-/* Finds the file of a module for libdwfl, which closes the descriptor. @name: see give_modules() */
+/*
+ * A callback of libdwfl: finds the file of a module. Returns a descriptor, which libdwfl closes, or
+ * -1. For the vDSO, sets *@elf and returns -1.
+ *
+ * @name: see give_modules()
+ */
 static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 		    char **file_name, Elf **elf)
 {
@@ -238,7 +243,7 @@ int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 {
 	u->thread = thread;
 	u->nr = 0;
-	u->at = 1; /* no page has this address: no page was read yet */
+	u->at = 1; /* not the address of a page, because no page was read yet */
 	*frames = NULL;
 
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);

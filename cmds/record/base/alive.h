@@ -16,8 +16,9 @@
  * - If @leaves_rest is set before the start, the recorder waits at most ALIVE_REST_TICKS for
  *   processes that the program left running.
  *
- * Other code may set @leaves_rest before the start. It may read @nr_followed, and after alive_run()
- * @has_left_rest. All other members are private to alive.c. The struct starts as { 0 }.
+ * Other code may set @leaves_rest before the start, read @nr_followed at any time, and read
+ * @has_left_rest after alive_run(). All other members are private to alive.c. The struct starts as
+ * { 0 }.
  */
 struct alive {
 	unsigned nr_followed;
@@ -52,8 +53,8 @@ void alive_remove(struct alive *a);
 void alive_program_ended(struct alive *a);
 
 /*
- * Handle an interrupt. Returns true when the program still runs. The caller then passes on an
- * interrupt that was sent only to the recorder.
+ * Handle an interrupt. Returns true when the program still runs. If the result is true, and the
+ * interrupt was sent only to the recorder, the caller passes the interrupt on to the program.
  */
 bool alive_interrupt(struct alive *a);
 

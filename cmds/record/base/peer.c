@@ -65,8 +65,8 @@ bool peer_is_elsewhere(pid_t os_pid)
 
 /*
  * True when the process is in the recorder's pid namespace (namespaces(7)). False when the
- * namespace cannot be seen. The recorder's own namespace never changes, so each thread looks it up
- * only once.
+ * namespace of the process cannot be seen. The recorder's namespace never changes, so each thread
+ * of the recorder looks up the recorder's namespace only once.
  */
 static bool is_beside_us(pid_t os_pid)
 {
@@ -106,7 +106,7 @@ enum peer_task peer_task(pid_t os_pid, pid_t tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", os_pid, tid);
 	if (is_there(path))
 		return PEER_TASK_OWN;
-	/* /proc has a directory for each thread, too, although it does not list the threads. */
+	/* /proc/TID exists for every thread, although a list of /proc shows only processes. */
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	return is_there(path) ? PEER_TASK_OTHERS : PEER_TASK_GONE;
 }

@@ -23,7 +23,7 @@ bool peer_get(int fd, struct peer *peer);
 /*
  * Returns a pidfd of the connected process, or a negative errno. The error -ESRCH means that the
  * process has ended and its parent has waited for it. Before Linux 6.5 (SO_PEERPIDFD), the
- * descriptor may be of another process that has got the pid since.
+ * descriptor may be of another process, which got the pid after the connected process had ended.
  */
 int peer_pidfd(int fd, const struct peer *peer);
 
@@ -55,8 +55,8 @@ enum peer_task {
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * An ending process loses its memory before its end can be seen. The recorder waits for the end no
- * longer than this.
+ * The maximum time that the recorder waits for the end of a process, in milliseconds. An ending
+ * process loses its memory before its end can be seen.
  */
 #define PEER_END_MS 200
 

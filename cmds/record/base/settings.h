@@ -1,7 +1,7 @@
 /*
- * The settings of a recording, made from the options. After the start of the recording only the
- * rules in @patches change (control/steering_patches.h). Other settings change in a copy
- * (struct steering).
+ * The settings of a recording, made from the options. If a setting changes during the
+ * recording, only the copy in struct steering changes. The rules in @patches are not copied, and
+ * change here (control/steering_patches.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
@@ -47,8 +47,9 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. The parser of options (opts.h) fills the members for options that
- * only recordings have. cmd_record fills the other members. The strings belong to the options.
+ * All settings of a recording. Some options are only for commands that record. The parser of
+ * options (opts.h) fills the members for these options. cmd_record fills the other members. The
+ * strings belong to the options.
  */
 struct record_settings {
 	const char *data_dir;

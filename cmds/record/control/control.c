@@ -100,7 +100,8 @@ static bool is_believable(struct control *ctl, struct conversation *talk)
 }
 
 /*
- * Counts a process that cannot be traced and only reports the reason. Returns false for all others.
+ * If @kind says that the process cannot be traced, counts the process and returns true. Otherwise
+ * returns false.
  */
 static bool count_declined(struct control *ctl, uint32_t kind)
 {
@@ -186,7 +187,10 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 									       : TALK_OVER;
 }
 
-/* Returns a memfd with the plan for a range of functions that is new for the peer, or -1. */
+/*
+ * Returns a memfd with the plan for @range, or -1. The peer does not know the functions of this
+ * range yet.
+ */
 static int plan_of_range(const struct control *ctl, uint32_t range)
 {
 	struct plan_entries entries cleanup_plan_entries = { 0 };
@@ -337,8 +341,8 @@ static bool make_place(struct control *ctl, const struct peer *peer)
 	if (talk_count_peer(&ctl->talks.strangers, peer->pid) >= TALKS_OF_PEER_MAX)
 		return false;
 	/*
-	 * talks.max may be below STRANGERS_MAX, because believed conversations need descriptors,
-	 * too.
+	 * talks.max depends on the limit on open files (RLIMIT_NOFILE), and may be below
+	 * STRANGERS_MAX.
 	 */
 	if (ctl->talks.strangers.nr >= MIN(ctl->talks.max, (unsigned)STRANGERS_MAX))
 		talk_drop(ctl, ctl->talks.strangers.oldest);

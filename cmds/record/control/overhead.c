@@ -144,9 +144,9 @@ static uint64_t writers_time_ns(const struct writers *writers)
 }
 
 /*
- * Returns the mean cost of a call for the writers, over the whole recording, but at most the cost
- * for the program. The mean of one interval would be wrong, because writers take a call some time
- * after it was made.
+ * Returns the mean CPU time of the writers for one call, over the whole recording. The result is at
+ * most the cost of a recorded call for the program. The mean of one interval would be wrong,
+ * because writers take a call some time after it was made.
  */
 static double writer_call_ns(const struct overhead *o)
 {
@@ -303,8 +303,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 
 /*
  * Subtract @calls, and the CPU time of writers for @calls, from the measurements in @o. @calls is
- * the number of calls whose functions are already left out. A writer that had no CPU takes such
- * calls late. They are no reason to leave out more functions.
+ * the number of calls whose functions are already left out. If a writer had to wait for a CPU, it
+ * takes such calls late. Such calls are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -495,7 +495,7 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 
 	/*
 	 * The event loop also runs while hooks are taken out. A look that is due meanwhile is
-	 * skipped. The next look then measures the whole time since the last one.
+	 * skipped. The next look measures the time since the last look that was not skipped.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

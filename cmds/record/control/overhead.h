@@ -1,6 +1,6 @@
 /*
  * Implements --overhead: measures the cost of recording, and leaves out functions that cost too
- * much. Their hooks are taken out, too (overhead_hooks.h).
+ * much. The hooks of these functions are taken out where possible (overhead_hooks.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_H
@@ -22,7 +22,8 @@
  * @time: measurements of the present interval. The interval ends at the first look at which @time
  *        has at least BUDGET_CPU_MIN_NS of CPU time
  * @calls: the estimated number of calls that the writers have processed in all complete intervals
- * @own_ns: the time that the program would have needed so far without recording
+ * @own_ns: the time that the program would have needed without recording, in nanoseconds, for all
+ *          complete intervals
  * @began_ns: CPU time of the recorder when --overhead began
  * @not_before_ns: from this time on, measurements show the effect of the last change
  * @symbols: a list of struct known_symbols, for modules that had calls
