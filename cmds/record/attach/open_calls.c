@@ -105,7 +105,7 @@ static bool is_library_call(struct open_calls *calls, struct unwinder *u,
 
 /*
  * If the innermost call is a library call by a function with -finstrument-functions, drop the
- * call, because the probe could not notice the end of the call. Returns the number of other calls.
+ * call, because the probe could not notice the end of the call. Returns the new number of calls.
  */
 static int drop_unending(const struct attach_call *list, int nr)
 {
