@@ -76,7 +76,7 @@ static bool has_plain_segments(const struct elf_file *file)
 	return true;
 }
 
-/* The maximum size of a dynamic table in bytes. Usual programs have about a thousand bytes. */
+/* The maximum size of a dynamic table in bytes. A usual table has about a thousand bytes. */
 #define DYNAMIC_MAX_BYTES 65536
 
 /* Finds the program's only dynamic table. Returns false when there is none, or more than one. */
@@ -109,7 +109,7 @@ static bool has_all_of(const GElf_Phdr *load, const GElf_Phdr *table)
 	       table->p_filesz <= load->p_filesz - at && table->p_offset - load->p_offset == at;
 }
 
-/* True when a part of @load is in a page of @table, or its end cannot be computed. */
+/* True when @load and @table have bytes in one page, or when the end of @load is not computable. */
 static bool shares_page(const GElf_Phdr *load, const GElf_Phdr *table, bool is_32)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
@@ -140,8 +140,9 @@ static bool is_mapped_once(const struct elf_file *file, const GElf_Phdr *table)
 }
 
 /*
- * True when the dynamic linker, run with --list, runs no code that the program chooses. Even with
- * --list it would load the libraries that DT_AUDIT and DT_DEPAUDIT name, and run their code.
+ * True when `LINKER --list PROGRAM` runs no code that the program chooses. A program with DT_AUDIT
+ * or DT_DEPAUDIT chooses such code: the dynamic linker runs code of the libraries that these
+ * entries name, even with --list.
  */
 static bool runs_no_code(const struct elf_file *file)
 {
@@ -171,8 +172,8 @@ enum linker {
 };
 
 /*
- * Finds the first segment that names the linker. The kernel uses this segment, too. Sections are
- * not searched, because a program need not have them.
+ * Finds the first segment that names the linker, as the kernel does. Sections are not searched,
+ * because a program need not have sections.
  */
 static bool find_interp(const struct elf_file *file, GElf_Phdr *interp)
 {

@@ -7,10 +7,11 @@
 
 /*
  * Append to @paths the paths of the libraries of the program @path, each with its NUL. The dynamic
- * linker is one of them. It is run with --list (ld.so(8)). Returns 0, or a negative errno when the
- * linker cannot be run. Returns 1, and appends nothing, when the linker that the program names is
- * not run: it is not in a library directory of the system, or the program's headers would make it
- * run code of the program.
+ * linker counts as one of the libraries. This function runs the linker with --list (ld.so(8)).
+ *
+ * Returns 0, or a negative errno when the linker cannot be run. Returns 1, and appends nothing,
+ * when the linker must not be run: the linker is not in a library directory of the system, or the
+ * program's headers would make the linker run code of the program.
  *
  * With --list, the linker only maps the program and its libraries. The headers of the libraries are
  * not checked. The file @path must not change during the call.

@@ -143,7 +143,7 @@ static int run_and_tell(const struct opts *opts, struct uft_err *err)
 	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
 	int status = opts->cmd->run(opts, err);
 
-	/* A child that `live` has forked returns to this place, too. It must print nothing. */
+	/* `live` may fork. A child that returns here must print nothing. */
 	if (getpid() == self)
 		msg_debug(&opts->msg, MSG_UTRAIL, 1, "'%s' took %s%s", opts->cmd->name,
 			  debug_facts_time(clock_now_ns(CLOCK_MONOTONIC) - began_ns).text,
@@ -188,7 +188,7 @@ static int run_command(const struct opts *opts, struct pager *pager, struct uft_
 	return run_and_tell(opts, err);
 }
 
-/* Reports output that could not be written, because a loss must not look like success. */
+/* Reports output that could not be written. Without a report, the loss would look like success. */
 static int flush_output(struct uft_err *err)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

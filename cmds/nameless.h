@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Warn about files of @data without symbols of their own. Call it after their functions were shown
- * as addresses.
+ * Warn about programs and libraries of @data that do not name their own functions. Call
+ * nameless_warn() after all output: only functions that were shown as addresses cause a warning.
  */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 

@@ -114,8 +114,8 @@ struct opts {
 	/*
 	 * @typed: options that are on the command line, by their index in opts_table
 	 * @in_files: options that are in option files and scripts, by their index in opts_table
-	 * @last: the last option of the command line that has its argument in the next word, or
-	 *         NULL
+	 * @last: among the typed options whose argument is a word of its own, the last one; NULL:
+	 *         none
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
@@ -185,8 +185,9 @@ struct opts {
 	bool inlined;
 
 	/*
-	 * Options of record and live. Options that only recordings have are stored in @rec
-	 * directly. The others are copied to @rec when recording begins.
+	 * Options of record and live. Some of these options are stored in @rec directly. When
+	 * recording begins, the recorder gets a copy of @rec. Settings that depend on other
+	 * members of this struct are filled in only in the copy.
 	 */
 	struct record_settings rec;
 	bool use_kernel;       /* -k */
@@ -237,7 +238,7 @@ struct opts {
 	bool as_whole; /* --no-parts */
 
 	/* options of dump */
-	uint64_t sample_time_ns; /* the time of a sample of a flame graph; 0: utrail chooses it */
+	uint64_t sample_time_ns; /* the time per sample of a flame graph; 0: not given */
 
 	/* options of events */
 	int export_as; /* enum opts_as */
@@ -285,7 +286,7 @@ struct opts {
 };
 
 /*
- * True for options with which `live` shows the recording. In this case the recorder has applied all
+ * True when `live` shows its recording with @opts. In this case the recorder has applied all
  * actions that are not in @view_actions.
  */
 static inline bool opts_is_of_live(const struct opts *opts)
@@ -303,15 +304,15 @@ void opts_deinit(struct opts *opts);
  * another negative errno with @err.
  *
  * The first word that is not an option is a command, or the PROGRAM of `live`. If there is no such
- * word, @opts->cmd is NULL, or `live` with --list-event. `help [COMMAND]` and `version` are parsed
- * as --help and --version.
+ * word, but --list-event is given, @opts->cmd is `live`. If there is neither, @opts->cmd is NULL.
+ * `help [COMMAND]` and `version` are parsed as --help and --version.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);
 
 /* Warn about options of the command line that do not apply to the command. */
 void opts_warn_unused(const struct opts *opts);
 
-/* The whole table. The help text, man pages, completion and the tests that compare them use it. */
+/* The whole option table. The parser, help, man pages, completion and tests use this table. */
 extern const struct opt_row opts_table[];
 extern const size_t opts_table_nr;
 
@@ -329,8 +330,8 @@ const char *opts_match_word(int match);
 extern const struct opt_word opts_format_words[];
 
 /*
- * Returns the heading of the group of rows with the number @group, counted from 0. Returns NULL
- * after the last group.
+ * Returns the heading of the rows of group number @group. The first group has the number 0. Returns
+ * NULL if there is no such group.
  */
 const char *opts_group_title(int group);
 

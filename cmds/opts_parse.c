@@ -67,9 +67,10 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Refuses options that exclude --proc. Most of them exclude it because a task has at most one
- * tracer, or because with --proc the recorder must be the task's parent. Refuses options that need
- * --proc if it is not given. Refuses --proc for commands other than record and build.
+ * If --proc is not given, refuses options that need --proc. If --proc is given, refuses commands
+ * other than record and build, and options that exclude --proc. Most of these options exclude
+ * --proc because a task has at most one tracer, or because with --proc the recorder must be the
+ * task's parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -103,8 +104,8 @@ static int check_proc(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Checks that a recording can run the script, and that no option excludes --script. This is checked
- * before the program is started.
+ * Checks that `record` or `live` can run the script, and that no option excludes --script. This
+ * check comes before the start of the program.
  */
 static int check_script(const struct opts *opts, struct uft_err *err)
 {
@@ -285,8 +286,8 @@ static int read_script_words(const char *script, struct words *words, struct uft
 }
 
 /*
- * True when a recording takes options from the script. An unreadable script has no options:
- * check_script() reports it later.
+ * True when the command takes options from a script, which `record` and `live` do. No options are
+ * taken from a script that utrail cannot run: check_script() reports such a script later.
  */
 static bool takes_script_options(const struct opts *opts, const struct line *line)
 {

@@ -68,7 +68,7 @@ static void *say_opening(void *unused)
 		if (pthread_cond_timedwait(&opening.changed, &opening.lock, &until) != ETIMEDOUT)
 			continue;
 		statusline_show(strbuf_str(&opening.text));
-		/* Messages erase the line, so it is written again after this time. */
+		/* Messages erase the line, so the line is written again every PERIOD_MS. */
 		wait_ns = PERIOD_MS * 1000000ULL;
 	}
 	pthread_mutex_unlock(&opening.lock);

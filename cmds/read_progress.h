@@ -1,6 +1,6 @@
 /*
- * Shows progress on the terminal while a recording is read. After Ctrl-C, the output ends with the
- * part that was read until then.
+ * Shows progress on the terminal while a recording is read. Ctrl-C ends the reading early. Most
+ * commands then show only the records that were read before Ctrl-C.
  */
 #ifndef UTRAIL_CMDS_READ_PROGRESS_H
 #define UTRAIL_CMDS_READ_PROGRESS_H
@@ -53,9 +53,9 @@ void read_progress_opening(const struct opts *opts, const char *dir);
 void read_progress_opened(void);
 
 /*
- * Begin to read. SIGINT makes @pipe end as if there were no more records. A second SIGINT kills the
- * process. After a second, a line on stderr shows progress and remaining time if stderr is a
- * terminal that no other output uses.
+ * Begin to read. SIGINT makes @pipe end as if there were no more records. Another SIGINT kills the
+ * process. If stderr is a terminal that no other output uses, a line shows progress and remaining
+ * time, but not in the first second.
  *
  * @prints_at_end: the command writes nothing while it reads
  */

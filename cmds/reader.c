@@ -70,8 +70,8 @@ static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 }
 
 /*
- * Warns when the recording was cut off. There is no warning for `live`, whose recorder has printed
- * one, or for `info`, which has a line about it.
+ * Warns when the recording was cut off. For `live`, the recorder has already printed this warning.
+ * `info` needs no warning, because a line of its output tells how the recording ended.
  */
 static void warn_of_end(const struct trace_data *data, const struct opts *opts)
 {
@@ -112,8 +112,8 @@ int reader_open_data(struct trace_data *data, const struct opts *opts, struct uf
 	int ret = open_data(data, opts, dir, err);
 
 	/*
-	 * After success the line "opening ..." stays until reading begins, because reading tasks
-	 * and symbols takes time, too.
+	 * If the recording was opened, the line "opening ..." stays until the records are read.
+	 * Meanwhile the command reads tasks and symbols, which may take long.
 	 */
 	if (ret)
 		read_progress_opened();

@@ -61,7 +61,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err);
 
-/* Set @config to the calls and events that the options choose. */
+/* Fill @config with settings for the calls and events that the options choose. */
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
 
 /*
@@ -85,7 +85,10 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
  */
 size_t reader_threads(const struct opts *opts);
 
-/* Returns settings for an exporter, as @opts choose them. Settings without an option are off. */
+/*
+ * Returns settings for the exporters of `dump` and `show`, as @opts choose these settings. The
+ * caller may still have to set @side or @is_served.
+ */
 struct export_config reader_export_config(const struct opts *opts);
 
 /*

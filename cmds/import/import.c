@@ -361,8 +361,9 @@ static int run_log_import(struct import *im, struct uft_err *err)
 		ret = finish_logs(im, err);
 	if (ret < 0) {
 		/*
-		 * The files of new tasks must not stay in a recording that existed before the
-		 * import. (A new directory is not a recording yet, because it has no `info`.)
+		 * After a failure, no files of new tasks may stay in a recording that existed
+		 * before the import. (A new directory is not a recording yet, because it has no
+		 * `info`.)
 		 */
 		import_tasks_remove(&im->tasks, &im->out.dir.store);
 		return ret;

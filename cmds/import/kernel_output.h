@@ -1,5 +1,6 @@
 /*
- * Writes the records of a trace.dat into kernel-cpu<N>.dat, and the other files that readers need.
+ * Writes the records of a trace.dat to the files kernel-cpu<N>.dat. Also writes kernel_header and
+ * kallsyms, which readers need.
  */
 #ifndef UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
 #define UTRAIL_CMDS_IMPORT_KERNEL_OUTPUT_H
@@ -43,9 +44,10 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * Write the file kallsyms, unless @kallsyms is empty, and kernel_header with those of @formats that
- * readers need: formats of events that have records, and of function entries and returns. Hidden
- * files get their final names in the directory @dir_fd. Returns 0, or a negative error with @err.
+ * Write the file kernel_header. If @kallsyms is not empty, write the file kallsyms first. Formats
+ * that readers need go from @formats to kernel_header: the format of each event that has records,
+ * and the formats of function entries and function returns. Hidden files get their final names in
+ * the directory @dir_fd. Returns 0, or a negative error with @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);

@@ -21,7 +21,7 @@ struct kernel_trace_task {
  * The tasks. Starts as { 0 } with @max set, and ends with kernel_trace_tasks_deinit().
  *
  * @max: the maximum number of tasks; a value above IMPORT_TASKS_MAX counts as IMPORT_TASKS_MAX
- * @names: pointers to the names in @text, by the number of the task
+ * @names: for each tid whose name is known, a pointer to the name in @text
  */
 struct kernel_trace_tasks {
 	struct kernel_trace_task **all;

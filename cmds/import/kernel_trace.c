@@ -46,7 +46,8 @@ struct part {
  * @parts: sorted by their CPU
  * @nr_of_others: records that are left out because the recording @into does not have their task, or
  *         because a new recording has too many tasks
- * @nr_unusable: records that are left out because they are too large, or name a negative task
+ * @nr_unusable: records that are left out because they are too large, or because their task has a
+ *         negative number
  * @nr_of_tracers: records that are neither events nor calls
  */
 struct kernel_trace {
@@ -116,7 +117,7 @@ static void recorded_clock(const struct info *info, char clock[static TRACEDAT_N
 
 /*
  * Finds the difference between the time of day and the recording's clock. Returns false when the
- * recording does not state it.
+ * recording does not tell this difference.
  */
 static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 {
@@ -137,7 +138,10 @@ static bool recorded_offset(struct kernel_trace *kt, int64_t *offset_ns)
 	return true;
 }
 
-/* Sets place->shift_ns from the time of day. Returns false when a time of day is unknown. */
+/*
+ * Computes place->shift_ns with the help of the time of day. Returns false when the file or the
+ * recording does not relate its clock to the time of day.
+ */
 static bool align_by_date(struct kernel_trace *kt, struct place *place)
 {
 	int64_t offset_ns;
@@ -309,7 +313,7 @@ static void count_missed(uint64_t *sum, uint64_t more)
 	*sum = more == UINT64_MAX || *sum > UINT64_MAX - 1 - more ? UINT64_MAX : *sum + more;
 }
 
-/* Writes all records of one CPU. They are in @nr @parts. */
+/* Writes all records of one CPU. The array @parts has the @nr parts of this CPU. */
 static int take_cpu(struct kernel_trace *kt, struct part *parts, size_t nr, struct uft_err *err)
 {
 	struct part *part;
@@ -399,8 +403,8 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- the file, and the recording --- */
 
 /*
- * Reads the formats. They must be known before records are read, because they also tell the task of
- * a record.
+ * Reads the formats of events. A record may be about another task than the one that has made it.
+ * The number of this other task can be read only when the format of the record is known.
  */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
@@ -456,7 +460,7 @@ static int open_into(struct kernel_trace *kt, struct uft_err *err)
 static int open_output(struct kernel_trace *kt, struct uft_err *err)
 {
 	/*
-	 * All events are outside of functions. Readers leave out such events without these options.
+	 * All events are outside of functions. Readers show such events only with these options.
 	 */
 	return import_dir_make(&kt->dir, kt->opts->data_dir, "--event-full\n--kernel-full\n", err);
 }

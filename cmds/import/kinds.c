@@ -9,7 +9,10 @@
 #include "utils/format/event_ids.h"
 #include "utils/format/fstrace/definition.h"
 
-/* The largest number of bytes in a line of events.txt or events.def, without the line's texts. */
+/*
+ * A line of events.txt or events.def has at most this number of bytes besides the event's name and
+ * keys.
+ */
 #define LINE_BYTES_MAX 48
 
 static void free_kind(struct import_kind *kind)

@@ -44,8 +44,8 @@ struct import_kinds {
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);
 /*
- * Returns the event @name, whose values have the format @format. Returns NULL like
- * import_kinds_get().
+ * Returns the event @name, whose values have the format @format. Returns NULL in the same cases as
+ * import_kinds_get(), with the same values of @is_full.
  */
 struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *name,
 				      const char *format, bool *is_full);

@@ -32,7 +32,9 @@ void import_output_close(struct import_output *out);
 /*
  * Write the tasks and the definitions. Call it after all events were written.
  *
- * @programs: the programs of the @nr_logs logs. The member @log of a task is the index
+ * @programs: an array with the program of each log. The member @log of a task is the index of the
+ *         task's program in this array
+ * @nr_logs: the number of logs
  * @last_ns: the time of the last record
  */
 int import_output_finish(struct import_output *out, const struct import_tasks *tasks,

@@ -44,7 +44,8 @@ int posix_logs_are_given(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads the log's next event. A file that is damaged, or ends too early, is read up to that place.
+ * Reads the log's next event. When the rest of the file is damaged or missing, the log has no next
+ * event.
  */
 static void advance_log(struct posix_logs *logs, struct posix_log *log)
 {

@@ -12,8 +12,8 @@
 #include "utils/format/event_data.h"
 
 /*
- * The maximum size of an event's data, in bytes. The data must fit into a payload with the other
- * members.
+ * The maximum size of an event's data, in bytes. The event's payload also has room for the size of
+ * the data and for a struct event_posix.
  */
 #define POSIX_DATA_MAX (EVENT_DATA_MAX - sizeof(struct event_posix) - sizeof(uint32_t))
 

@@ -1,4 +1,4 @@
-/* The tasks of imported logs, with their events until these are written. */
+/* The tasks of imported logs, and their events that are not written yet. */
 #ifndef UTRAIL_CMDS_IMPORT_TASKS_H
 #define UTRAIL_CMDS_IMPORT_TASKS_H
 

@@ -44,9 +44,11 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * The hooks that a process must have.
  *
- * @nr_left: gets the number of sites that could not be changed. In most cases, a thread was in the
- *           site or was going to return there at each attempt, or the site extends over two pages.
- *           Hooks at the ends of functions do not count while open calls still need them
+ * @nr_left: gets the number of sites that could not be changed. There are two usual reasons: the
+ *           site extends over two pages, or a thread prevented each attempt. A thread prevents
+ *           the change when the thread is in the site, or will return into the site. Hooks that
+ *           must be taken out at the ends of functions are not counted, because open calls may
+ *           still need these hooks
  */
 struct attach_patches {
 	const struct process_patches *patches;

@@ -209,8 +209,8 @@ static void deliver(const struct attached *w, struct attached_thread *t, int sig
 }
 
 /*
- * Wait until @t has stopped. If a signal comes first, it is delivered. @t then stops at the first
- * instruction of its handler.
+ * Wait until @t has stopped. If a signal comes first, the signal is delivered. If the signal has a
+ * handler, @t then stops at the first instruction of the handler.
  */
 static int await_stop(const struct attached *w, struct attached_thread *t, uint64_t until_ms)
 {

@@ -14,12 +14,13 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop. For each process, one thread of the recorder makes all calls of
- * the functions of this file. The kernel accepts ptrace(2) only from the thread that has attached
- * to the process.
+ * A thread that ptrace(2) can stop. The kernel accepts ptrace(2) only from the recorder's thread
+ * that has attached to the process. So only this thread of the recorder may call the functions of
+ * this file for the process.
  *
- * If the recorder dies, the kernel lets all threads go on in their current state. So if a thread is
- * made to do a call, the call must return to the thread's former context by itself (call.c).
+ * If the recorder dies, the kernel lets all threads go on in their current state. So when a thread
+ * does a call for the recorder, the thread must return to its former context without the recorder's
+ * help (call.c).
  *
  * @regs: the registers at the stop
  */
@@ -60,7 +61,7 @@ struct attached {
 		.memory_fd = -1 \
 	}
 
-/* Open the memory of the process. Its threads go on. Returns 0, or a negative errno with a text. */
+/* Open a process without stopping its threads. Returns 0, or a negative errno with a text. */
 int attached_open(struct attached *w, pid_t pid, struct uft_err *err);
 
 /* Let all threads go. Memory and code that were added to the process stay there. */
@@ -133,9 +134,9 @@ int attached_drop_room(struct attached *w, struct attached_thread *thread, struc
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn in the room. One signal, which the program ignores, announces the
- * return from @fn. All other signals are blocked. @result gets the return value. Returns 0, or a
- * negative errno with a text:
+ * Make a stopped thread call @fn on the stack in @room. One signal, which the program ignores,
+ * announces the return from @fn. All other signals are blocked. @result gets the return value.
+ * Returns 0, or a negative errno with a text:
  *
  * - -ETIMEDOUT: @fn has not returned within @patience_ms. All threads are let go, and the thread
  *   finishes the call.
