@@ -1,4 +1,4 @@
-/* The interface between the probe and an instruction set. Each folder in arch/ implements it. */
+/* The probe's interface to the CPU. Each folder in arch/ implements this interface. */
 #ifndef UTRAIL_ARCH_H
 #define UTRAIL_ARCH_H
 
@@ -79,13 +79,13 @@ void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
 
 /*
  * True when a call of @fn(@arg) is known to leave all vector, FP and mask registers unchanged.
- * Calls @fn once, or not at all if these registers cannot be compared. The test itself changes the
- * registers, so call this function from arch_call_preserving_vectors(). Only one thread may call it
- * at a time.
+ * Calls @fn once, or not at all if these registers cannot be compared. arch_leaves_vectors() itself
+ * overwrites vector registers, so it must run inside of arch_call_preserving_vectors(). Only one
+ * thread at a time may run arch_leaves_vectors().
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
-/* The code of the probe to which library calls lead, each through the stub of its call site. */
+/* The probe's code for library calls. The stub of each call site jumps to this code. */
 extern const char arch_libcall[];
 
 #define ARCH_CALL_STUB_BYTES 16
@@ -114,8 +114,8 @@ enum arch_hook {
 extern const char *const arch_hooks[ARCH_HOOKS];
 
 /*
- * A gate is code that jumps to the address in @cell. @cell is within 2 GiB. The gate is executed
- * where it is written.
+ * A gate is code that jumps to the address in @cell. @cell is within 2 GiB of the gate. The gate is
+ * executed where it is written.
  */
 #define ARCH_GATE_BYTES 8
 
@@ -145,9 +145,10 @@ void arch_write_nops(uint8_t *nops, uint32_t bytes);
 bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, uint64_t to);
 
 /*
- * Writes the beginning of the stub of event @event (below 2^31), for code at @site. The stub is
- * executed in place, calls the address in @cell, and changes no register, no flag and nothing on
- * the stack. The caller appends the instructions of the program that the stub replaces.
+ * Writes the beginning of a stub for event @event (below 2^31). A jump at @site leads to the stub.
+ * The stub is executed in place, calls the address in @cell, and changes no register, no flag and
+ * nothing on the stack. The jump replaces instructions at @site. The caller appends these
+ * instructions to the stub.
  *
  * @code: ARCH_POINT_STUB_BYTES
  * @cell: the address of a word within 2 GiB of @code
@@ -167,10 +168,10 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * Writes the stub of a function's entry, which calls the address in @cell. The jump at the site
- * goes to the byte ARCH_ENTRY_STUB_START.
+ * Writes a stub for a function's entry. A jump at @site leads to the byte ARCH_ENTRY_STUB_START of
+ * the stub. The stub calls the address in @cell.
  *
- * @addr: the function's address in records
+ * @addr: the address by which records identify the function
  * @slot: the distance of the return slot above the stack pointer at @site, in bytes
  */
 #define ARCH_ENTRY_STUB_BYTES 43
@@ -190,7 +191,8 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
  *
  * @through: the return address that @fn sees: a return instruction of the caller's module
  *           (arch_find_return())
- * @lazy: a register's value for @fn, if @fn is code that binds library calls (arch_pass_site())
+ * @lazy: the value of a register (x86_64: %r11) at the start of @fn. Code that binds library calls
+ *        reads this register (arch_pass_site())
  */
 void *arch_call_returning_through(void *fn, const void *a, uint64_t b, const void *through,
 				  uint64_t lazy);

@@ -1,6 +1,6 @@
 /*
- * Code that compilers leave in functions for hooks: nops, sleds, calls. It is recognised by its
- * bytes, without a disassembler.
+ * Compilers leave room for hooks in functions: nops, sleds, calls. These pieces of code are
+ * recognised by their bytes, without a disassembler.
  */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H
 #define UTRAIL_ARCH_HOOK_CODE_H
@@ -20,15 +20,15 @@ struct hook_call {
 };
 
 /*
- * An instruction set's functions that recognise calls of hooks, and the code that compilers write
- * to leave room for hooks. @left bytes can be read at @at. Each function returns 0 or false for
- * code that it does not recognise.
+ * The functions of one instruction set. Each function recognises one kind of code at @at, and
+ * returns 0 or false for other code. @left bytes can be read at @at.
  *
- * @nop: the length of a nop that compilers leave for hooks, at @at
- * @landing_pad: the length of a mark for targets of indirect calls (x86_64: `endbr64`), at @at
+ * @nop: the length of the nop at @at, if compilers use such a nop as room for a hook
+ * @landing_pad: the length of the instruction at @at, if this instruction marks a target of
+ *               indirect calls (x86_64: `endbr64`)
  * @call: true when the code at @at, of address @addr, is a call, perhaps of a hook
- * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in an unpatched sled
- *                                      of that kind, at @at
+ * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in the unpatched sled
+ *                                      of that kind at @at
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

@@ -1,4 +1,4 @@
-/* Machine instructions: passes calls on to the instruction set that was opened (see insn.h). */
+/* Machine instructions (see insn.h). This file calls the functions of each instruction set. */
 #include "arch/insn.h"
 
 #include <errno.h>

@@ -14,15 +14,16 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set, for one thread. Any thread may call insns_step(),
- * insns_look_through(), insns_near_names() and insns_far_names(), since they do not change the
- * disassembler.
+ * A disassembler of one instruction set, for one thread. insns_step(), insns_look_through(),
+ * insns_near_names() and insns_far_names() do not change the disassembler, so any thread may call
+ * these functions.
  */
 struct insns;
 
 /*
- * Opens a disassembler for the code of @isa (NULL: an unknown machine). Returns 0 or -ENOMEM. The
- * result is -ENOSYS when this build cannot read such code, or when capstone is not installed.
+ * Opens a disassembler for the code of @isa (NULL: an unknown machine). Returns 0, -ENOMEM, or
+ * -ENOSYS. The result is -ENOSYS when this build cannot read the code of @isa, or when capstone is
+ * not installed.
  */
 int insns_open(struct insns **out, const struct isa *isa, struct uft_err *err);
 
@@ -120,8 +121,8 @@ enum insn_refusal {
  * 2 GiB.
  *
  * @taken: the number of bytes of the original instructions at @from
- * @fixes: offsets in @bytes of displacements of 4 bytes. If @bytes are placed at another address
- *         than @from, add @from minus that address to each displacement
+ * @fixes: each element is the offset of a 4-byte displacement in @bytes. If @bytes are placed at
+ *         another address than @from, add @from minus that address to each displacement
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
  *          that @bytes pushes. The high half is INSN_RET_HIGH bytes further on. 0: there is no call
  * @ret: the return address, to which insn_load_at() adds a load address
@@ -154,17 +155,17 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text. Jumps inside of the range lead to the moved code. So the
- * program enters the old range only at its first byte, unless code outside of the range refers to
- * other bytes of the range. Returns 0, or -EXDEV with the reason in @err, for example if the range
- * contains a call.
+ * Moves all of [@from, @until) of @text. Moved jumps with a target in the range lead to the moved
+ * code. So the program enters the old range only at the first byte, unless code outside of the
+ * range refers to other bytes of the range. Returns 0, or -EXDEV with the reason in @err, for
+ * example if the range contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);
 
 /*
- * If the end of the code in @code can be reached, appends a jump that leads to @to. Returns 0, or
- * -EXDEV when there is no room.
+ * If the program can run past the end of @code, appends a jump to @to. Returns 0, or -EXDEV when
+ * there is no room for the jump.
  */
 int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct uft_err *err);
 
@@ -195,13 +196,15 @@ bool insns_main(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t 
 unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *end);
 
 /*
- * Search bytes whose instruction boundaries are unknown. A direct jump or call may begin at any
- * byte. For each such jump or call, the functions call @fn with the target of the jump or call.
+ * These functions search bytes whose instruction boundaries are unknown. A direct jump or call may
+ * begin at any byte. For each such jump or call, the functions call @fn with the target of the jump
+ * or call.
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
- * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin). It
- *   also calls @base with each address that may be the start of a table. If @base returns a
- *   negative value, insns_far_names() returns this value at once. Otherwise it returns 0.
+ * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin).
+ *   For each address that may be the start of a table, insns_far_names() calls @base. If @base
+ *   returns a negative value, insns_far_names() returns this value at once. Otherwise
+ *   insns_far_names() returns 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);
@@ -238,7 +241,7 @@ struct insn_set {
 
 /*
  * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
- * capstone, the member open always fails.
+ * capstone, open() always fails.
  */
 extern const struct insn_set x86_64_insns;
 

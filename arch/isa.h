@@ -1,6 +1,6 @@
 /*
  * Instruction sets as tables, for readers and recorders. The tables are the same on every host. The
- * machine of a program determines its table.
+ * ELF header of a program determines the table for the program.
  */
 #ifndef UTRAIL_ARCH_ISA_H
 #define UTRAIL_ARCH_ISA_H
@@ -41,7 +41,9 @@ struct isa_plt {
 };
 
 /*
- * @machine: e_machine of its programs
+ * An instruction set.
+ *
+ * @machine: e_machine of programs with this instruction set
  * @word_bytes: the size of a general register, and of an argument's place on the stack
  * @ints, @floats: registers of arguments
  * @dwarf_ints: DWARF's numbers of @ints
@@ -53,7 +55,7 @@ struct isa_plt {
  *                    then on the stack
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
  *                 places are unknown
- * @insns: functions for its machine code (arch/insn.h); NULL: not supported
+ * @insns: functions for machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
  * @parse_operand: does the work of operand_parse(), with @out empty (arch/operand.h); NULL: not
  *                 supported

@@ -1,6 +1,6 @@
 /*
- * Makes a stopped thread of another process run code (ptrace(2)). This is the part of that work
- * which depends on the instruction set.
+ * The recorder makes a stopped thread of another process run code (ptrace(2)). These functions do
+ * all steps that depend on the instruction set.
  */
 #ifndef UTRAIL_ARCH_REMOTE_H
 #define UTRAIL_ARCH_REMOTE_H
@@ -72,9 +72,9 @@ long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 bool arch_remote_restart(struct arch_remote *r);
 
 /*
- * Finds two pieces of code in the executable @code[@len], and stores their offsets. With them, a
- * thread of the process can make system calls before the recorder has put code into the process.
- * Returns false when one of the pieces is missing.
+ * Finds two pieces of code in @code[@len], a copy of executable memory of a process. Stores the
+ * offsets of the two pieces. By these pieces, a thread of that process can make system calls before
+ * the recorder has put code into the process. Returns false when one of the pieces is missing.
  *
  * @call: instructions that make a system call and return
  * @handler_return: the instructions to which signal handlers return
@@ -126,8 +126,8 @@ void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t conte
 			    const uint64_t args[6], int signal);
 
 /*
- * Returns the result of the function @fn of arch_remote_begin_call(). It is valid when the signal
- * of that call has come.
+ * Returns the result of the function @fn of arch_remote_begin_call(). The result is valid after the
+ * @signal of arch_remote_begin_call() has come.
  */
 uint64_t arch_remote_call_result(const struct arch_remote *r);
 

@@ -75,7 +75,7 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 	}
 }
 
-/* Writes @rule a second time, in the form for functions without addresses. */
+/* Adds a form of @rule for functions of Python, which have no addresses (callables.h). */
 static void put_callable_rule(const struct argrule *rule, enum argrules_about about,
 			      struct strbuf *out)
 {

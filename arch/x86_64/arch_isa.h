@@ -118,9 +118,9 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Adds two arguments for caller_call() to the two that the program has passed in registers: @site
- * and %r11. In mold's PLT %r11 has the index of the relocation, which the code that binds the call
- * needs.
+ * Sets the registers of the third and fourth argument to @site and %r11, for caller_call(). The
+ * program has set the registers of the first two arguments. In mold's PLT, %r11 has the index of
+ * the relocation, and the code that binds the call needs this index.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {

@@ -1,6 +1,6 @@
 /*
- * For eBPF programs: finds the arguments of a system call, and its ABI, in the kernel of this
- * machine.
+ * For eBPF programs: reads the arguments and the ABI of a system call from structs of the kernel of
+ * this machine.
  */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * The members of the kernel's own structs that are needed. Their offsets are adjusted to the
- * running kernel when the eBPF program is loaded.
+ * Structs of the kernel, with only the members that eBPF programs read. When an eBPF program is
+ * loaded, the offsets of these members are adjusted to the running kernel.
  */
 struct pt_regs {
 	unsigned long r10;

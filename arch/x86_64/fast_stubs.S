@@ -98,13 +98,14 @@
 
 /*
  * Under a plan: looks up the call of \addr, with return slot \slot, in thread->calls. Both operands
- * are valid after SAVE_FOR_LOOK_UP. A call that is left alone returns from the stub in this macro,
- * and no jump is taken on its path.
+ * are valid after SAVE_FOR_LOOK_UP. While probe_skips is false, the macro goes to \useless
+ * without a look-up.
  *
+ * - For a call that is left alone, the macro itself returns from the stub, without a taken jump.
  * - A recorded call continues after the macro, in the state of FAST_GUARD and SAVE_FAST.
  * - A call that opens the thread (FAST_ADMIT) goes to \admitted, in the same state.
- * - Any other call, or one that must end frames first, goes to \slow with nothing saved. While
- *   probe_skips is false, each call goes to \useless.
+ * - Any other call goes to \slow with nothing saved. If a call would be left alone but must end
+ *   frames, the call goes to \slow.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -239,9 +240,10 @@
 	.endm
 
 /*
- * Decides as frames_make_way() does, by the CPU flags that the comparison with the slot of the
- * innermost frame has set. Goes to \on if the function of that frame has called the new function by
- * a jump (a tail call). The frame then stays open.
+ * Looks at a call whose return slot is not below the slot of the innermost frame. The comparison of
+ * the two slots has set the CPU flags. If the function of the innermost frame has called the new
+ * function by a jump (a tail call), goes to \on. In this case the frame stays open, as in
+ * frames_make_way(). Otherwise goes to \other.
  */
 	.macro FAST_TAIL_CALL slot, on, other
 	jne	\other
@@ -325,9 +327,9 @@
 	.endm
 
 /*
- * If the call that returns has opened the thread, closes the thread, as planned_admit_over() does.
- * Then ends the call by FAST_EXIT, and goes to \other if FAST_EXIT does. If another call returns,
- * goes to \other.
+ * Ends the call that has opened the thread. Closes the thread, as planned_admit_over() does, and
+ * then ends the call by FAST_EXIT, which may go to \other. For any other call, goes to \other at
+ * once.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

@@ -131,8 +131,9 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
  * Code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
  *
  * @step, @at: the current instruction
- * @moved_to: an element for each byte from out->from on: 1 + the offset in out->bytes of the
- *            instruction that began at this byte; 0: none
+ * @moved_to: in move_all(), one element for each byte of the old code. If an instruction began at
+ *            the byte, the element is 1 + the offset of that instruction in out->bytes. For other
+ *            bytes the element is 0
  */
 struct move {
 	struct insns *insns;
@@ -180,8 +181,8 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 }
 
 /*
- * True when a 32-bit displacement reaches @target from @behind bytes after the last byte of @out,
- * as if the code were at out->from.
+ * True when an instruction that ends @behind bytes past the end of @out reaches @target by a 32-bit
+ * displacement, as if the code were at out->from.
  */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
@@ -198,7 +199,7 @@ static bool put_distance(struct insn_code *out, uint64_t target)
 	return put_fix(out, out->len) && put_code_bytes(out, &word, sizeof(word));
 }
 
-/* Pushes the return address of a call, without a change of registers or flags. */
+/* Writes code that pushes the return address @ret, and changes no register and no flag. */
 static bool put_push_return(struct insn_code *out, uint64_t ret)
 {
 	static const uint8_t push[] = { OP_PUSH_IMM32, 0, 0, 0, 0 };
@@ -233,8 +234,8 @@ static int put_same(struct move *m, const uint8_t *bytes, unsigned len)
 }
 
 /*
- * loop and jrcxz have no long form. So the copy jumps to a long jump, which leads to the target. If
- * the copy does not jump, a short jump after it skips the long one.
+ * loop and jrcxz have no long form. So the moved instruction jumps to a long jump, which leads to
+ * the target. If the moved instruction does not jump, a short jump skips the long jump.
  */
 static bool put_short_only(struct move *m)
 {

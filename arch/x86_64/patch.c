@@ -144,7 +144,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* arch_entry finds the stub's data in front of the return address of the stub's call. */
+/* The stub begins with data. arch_entry finds the data by the return address of the stub's call. */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {

@@ -327,7 +327,7 @@ bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_st
 				   (s.opcode == 0xff && (s.modrm & 0x38) == 0x38) ||
 				   (s.opcode == 0x8f && (s.modrm & 0x38))))
 			return false;
-		/* extrq and insertq have two bytes at their end (SSE4a). */
+		/* extrq and insertq (SSE4a) end with two immediate bytes. */
 		if (s.map == 0x0f && s.opcode == 0x78 && (s.has_66 || s.has_f2) &&
 		    !skip_bytes(&s, 2))
 			return false;

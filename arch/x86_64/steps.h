@@ -7,8 +7,8 @@
 #include "arch/insn.h"
 
 /*
- * Does the work of insns_step() in about 10 ns per instruction. capstone takes about 1 us. This
- * matters for whole files, which have millions of instructions. Unit tests compare the two
+ * Does the work of insns_step() in about 10 ns per instruction. capstone takes about 1 us. Whole
+ * files have millions of instructions, so the difference matters. Unit tests compare the two
  * decoders.
  */
 bool x86_64_step(const uint8_t *at, uint64_t left, uint64_t addr, struct insn_step *out);

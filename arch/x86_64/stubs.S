@@ -10,14 +10,15 @@
  *	           __fentry__: the function's return slot
  *
  * The stubs preserve all argument registers, rax (the number of vector arguments of a variadic
- * call), and r10 (the static chain, or the pointer of a realigned frame). On the way into a library
- * r11 is preserved, too: mold's PLT passes an index in it. C code of the probe does not use vector
- * registers (-mgeneral-regs-only).
+ * call), and r10 (the static chain, or the pointer of a realigned frame). arch_libcall must
+ * preserve these registers and r11, since mold's PLT passes an index in r11. C code of the probe
+ * does not use vector registers (-mgeneral-regs-only).
  *
  * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
  * function whose return slot was replaced, so the `ret` of that function would be mispredicted. A
- * `call` right before the trampoline makes the trampoline the newest entry of the CPU's return
- * stack, and leads to an indirect jump. Entry stubs and the trampoline return through this `call`.
+ * `call` is right before the trampoline. This `call` makes the trampoline the newest entry of the
+ * CPU's return stack, and leads to an indirect jump. Entry stubs and the trampoline return through
+ * this `call`.
  * After an entry stub, the `ret` of the traced function is predicted. After the trampoline, the
  * `ret` of the traced function's caller is predicted. For each traced call, this `call` saves 8 ns
  * after the entry stub, and 2 to 5 ns after the trampoline (hot-path.md).
@@ -64,11 +65,12 @@
 	.endm
 
 /*
- * A hook at the beginning of a function. The part that calls C functions is not in this macro. Each
- * hook has this part after the macro, at .L\name\()_slow.
+ * A hook at the beginning of a function. The macro does not call C functions itself. After the
+ * macro, at .L\name\()_slow, each hook has code that calls a C function.
  *
- * MAY_BE_\name jumps to its label if a word other than \slot may be the return slot. IS_\name has
- * the same purpose, and is slower and more precise. These are the operands of the return slot:
+ * MAY_BE_\name jumps to the label in its operand if the return slot may be another word than \slot.
+ * IS_\name has the same purpose, and is slower and more precise. These are the operands of the
+ * return slot:
  *
  *   \fast   after SAVE_FAST
  *   \all    after SAVE_CALLER_SAVED
@@ -228,9 +230,10 @@ END __fentry__
  * a jump. In this case only the `ret` of the called function is mispredicted. If no skipped
  * function is open, the stub leaves like the other stubs, and nothing is mispredicted.
  *
- * The skipped function that was called last counts as open if its return slot is above the return
- * slot of the call. This function may be main(), which stays open, so it counts as open for four
- * calls only. The lowest bits of THREAD_ALONE_SLOT count these calls.
+ * THREAD_ALONE_SLOT has the return slot of the last call that FAST_LOOK_UP has skipped. If this
+ * slot is above the return slot of the new call, the stub assumes that the skipped function is
+ * open. But the skipped function may be main(), which stays open. So the stub makes this assumption
+ * for only four calls, and counts these calls in the lowest bits of THREAD_ALONE_SLOT.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -271,11 +274,11 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The way back into the traced function, with the trampoline as the newest entry of the CPU's
- * return stack; and the trampoline, which runs when that function returns. In the trampoline %rsp
- * is one word above the function's return slot. The trampoline preserves all registers. Return
- * values are in rax, rdx, xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep data in the other
- * registers.
+ * Entry stubs go back into the traced function through .Lresume, which makes the trampoline the
+ * newest entry of the CPU's return stack. When the traced function returns, the trampoline runs. In
+ * the trampoline, %rsp is one word above the function's return slot. The trampoline preserves all
+ * registers. Return values are in rax, rdx, xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep
+ * data in the other registers.
  *
  * Unwinders find the trampoline as the caller of a function whose return slot was replaced. A DWARF
  * expression in its call frame information looks the slot up in the shadow stacks, as
@@ -296,14 +299,14 @@ END __fentry__
  *	 return 0
  *
  * Inner frames have lower slots. The outermost frame is a sentinel, whose slot is higher than all
- * others. If several frames have one slot (tail calls), the outermost of them holds the program's
- * address. Offsets in the expression are one byte long.
+ * others. If several frames have the same slot (tail calls), the outermost of these frames holds
+ * the program's address. Offsets in the expression are one byte long.
  *
  * A walk meets two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
- * frames apart by their CFAs, so the two CFAs must differ. libunwind takes the CFA of a frame as
- * the stack pointer of its caller in any case. So the trampoline's rules say: the CFA is %rsp, and
- * %rsp of arch_return_caller is four bytes higher. All values are computed from the CFA without its
- * lowest bits.
+ * frames apart by their CFAs, so the two CFAs must differ. libunwind always takes the CFA of a
+ * frame as the stack pointer of the frame's caller. So the trampoline's rules say: the CFA is %rsp,
+ * and %rsp of arch_return_caller is four bytes higher. All values are computed from the CFA without
+ * its lowest bits.
  */
 	.balign	16
 	.long	probe_threads - .
@@ -416,9 +419,10 @@ arch_return_trampoline:
 END arch_return_trampoline
 
 /*
- * A library call: the stub of arch_write_call_stub() has pushed the call site's index, below the
- * call's return slot. probe_libcall(return slot, index, registers) returns the library function in
- * %rax, which replaces the index, and non-zero in %rdx when the return slot was replaced.
+ * A library call. The stub of arch_write_call_stub() has pushed the call site's index below the
+ * return slot of the call. probe_libcall(return slot, index, registers) returns the address of the
+ * library function in %rax. This address overwrites the index on the stack. %rdx is not 0 when
+ * probe_libcall() has replaced the return slot.
  */
 HIDDEN_FUNCTION arch_libcall, .cfi_adjust_cfa_offset 8
 	SAVE_CALLER_SAVED
@@ -453,7 +457,7 @@ END arch_libcall
  *	 8         the event's id
  *	 16        the address of the jump in the program
  *	 24 .. 151 red zone
- *	 152       the program's stack: its stack pointer has this address
+ *	 152       the program's stack pointer points here
  *
  * Unwinders see a program that a signal has interrupted at the jump. The C function is
  * probe_point(event, stack pointer).
@@ -481,7 +485,7 @@ END arch_point
  *	 16        the event's id
  *	 24        the address of the jump in the program
  *	 32 .. 159 red zone
- *	 160       the program's stack: its stack pointer has this address
+ *	 160       the program's stack pointer points here
  *
  * The C function is probe_point_args(struct arch_point *).
  */
@@ -514,12 +518,12 @@ END arch_point_args
  * preserved, since the jump may be after the function's first instruction. The stack contains:
  *
  *	 (%rsp)    return address, into the stub. Before this address the stub has its data:
- *	             35 bytes before: the function's address in records
+ *	             35 bytes before: the address by which records identify the function
  *	             27 bytes before: the address of the jump
  *	             19 bytes before: the distance of the return slot from the program's stack
  *	             pointer (32 bits)
  *	 8 .. 135  red zone
- *	 136       the program's stack: its stack pointer has this address
+ *	 136       the program's stack pointer points here
  *
  * Unwinders see a program that a signal has interrupted at the jump.
  */

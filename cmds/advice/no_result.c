@@ -70,9 +70,9 @@ struct members {
  * @takes: the members of struct opts that hold the option
  * @is_given: returns true when @opts has the option; NULL: the option is given when the first of
  *         @takes differs from its value in without_narrowings()
- * @name, @add_name: the option as the user types it, as a constant or by a function
- * @why, @add_why: a sentence that explains why the option left nothing; @all: the facts that are
- *         found without any such option
+ * @name: the option as the user types it; NULL: @add_name adds this text
+ * @why: a sentence that explains why the option left nothing; NULL: @add_why adds the sentence.
+ *         @all has the facts that are found when no option leaves something out
  */
 struct narrowing {
 	struct members takes[2];
@@ -182,7 +182,7 @@ static void why_tids(const struct opts *opts, const struct trace_data *data,
 		strbuf_addstr(out, " and more ('utrail info --task')");
 }
 
-/* True when --patch or --unpatch has an effect. They have none when a recording is read. */
+/* True when --patch or --unpatch has an effect. Neither has an effect when a recording is read. */
 static bool has_patches(const struct opts *opts)
 {
 	return opts->rec.patches && opts->rec.patches->nr && !opts->cmd->reads_data;
@@ -207,8 +207,8 @@ static const struct narrowing narrowings[] = {
 	  .name = "--kernel-only",
 	  .why = "no call of the kernel is in a function of the program (--kernel-only)" },
 	/*
-	 * This entry contains the filters, since a filter's action trace_on can switch recording on
-	 * after --trace=off.
+	 * After --trace=off, a filter's action trace_on can switch recording on. So this entry
+	 * contains the filters.
 	 */
 	{ { MEMBER(trace_on), MEMBER(filters) },
 	  .name = "--trace=off",
