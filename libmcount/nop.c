@@ -1,6 +1,6 @@
 /*
- * libmcount-nop: the hooks of compilers as functions that do nothing, to measure the cost of the
- * calls alone.
+ * libmcount-nop: the functions that instrumented programs call (mcount and others), with empty
+ * bodies. With this library, the cost of these calls alone can be measured.
  */
 #include "utils/base/compiler.h"
 
@@ -11,8 +11,8 @@ EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
 
 /*
- * These hooks only return. Callers rely on their argument registers, which an empty function does
- * not change.
+ * An instrumented function needs its argument registers after the call of a hook. An empty hook
+ * does not change these registers.
  */
 void mcount(void)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes offsets of struct members for assembly, as the compiler sees them (libmcount/offsets.c).
+"""Writes the compiler's offsets of struct members as a header for assembly (libmcount/offsets.c).
 
 usage: offsets.py OUTPUT DEPFILE SOURCE COMPILER...
 """

@@ -52,7 +52,7 @@ static bool is_alternate(uint64_t slot)
 }
 
 /*
- * True when all memory from @low to @high is mapped, as within one stack, and is at most FAR bytes.
+ * True when @low and @high are at most FAR bytes apart, and all memory between them is readable.
  * Between two stacks that the system has made there is a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
@@ -85,8 +85,9 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 }
 
 /*
- * True when a thread's first call is on its own stack. This is assumed for the main thread, and
- * when gettid(2) is forbidden. The own stack of any other thread ends where pthread_self() points.
+ * True when the first call of @t, with @slot, is on the thread's own stack. For the main thread,
+ * and when gettid(2) is forbidden, the result is true without a check. The own stack of any other
+ * thread ends where pthread_self() points.
  */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
@@ -157,8 +158,8 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the thread's stack from before the switch to @t. Returns NULL if the program has not made
- * this stack, @slot lies elsewhere, or a thread runs on this stack.
+ * Returns the stack that the thread left when it switched to @t. Returns NULL if the program has
+ * not made that stack, if @slot lies elsewhere, or if a thread runs on that stack.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
@@ -168,8 +169,9 @@ static struct thread *find_around(struct thread *t, uint64_t slot)
 }
 
 /*
- * Sets the end of the stack of @t. A call above @end is on another stack, even if @t has no open
- * call (uc_link of makecontext(3)).
+ * Sets the end of the stack of @t. A call above @end is on another stack. The probe notices such a
+ * call even when @t has no open call, for example after a context has ended and libc has switched
+ * to the context's uc_link.
  */
 static void end_at(struct thread *t, uint64_t end)
 {
@@ -315,7 +317,8 @@ static void search(void *arg)
 }
 
 /*
- * Turns probe.follows_stacks on when frames seem to be inside of a call, but lie on another stack.
+ * Turns probe.follows_stacks on if the new slot lies on another stack than the innermost frame.
+ * Slots on the alternate signal stack do not count.
  */
 static void notice_switch(void *arg)
 {
@@ -377,9 +380,10 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the thread switches to a piece of the stack of @t, for example to an array in the
- * frame of an open call. False if the innermost call of @t lies between the bounds that the program
- * has given: then the bounds are wrong, or the stack is that of @t itself.
+ * True when the thread switches to a piece of the stack of @t, for example to an array in the frame
+ * of an open call. False if the innermost call of @t lies between the bounds that the program has
+ * given. In this case the bounds are wrong, or the program has given the bounds of the stack of @t
+ * itself.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

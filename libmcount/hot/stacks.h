@@ -9,11 +9,14 @@
  * (RING_FIRST_STACK_TID and above). Any thread may switch to the stack later. The probe notices a
  * switch only at the next call or return, whose slot lies on another stack.
  *
- * The probe knows only the range of the calls on a stack: @low and @high of its state. Inside of
- * that range, a call above the innermost frame means that the program has jumped out of frames. For
- * a slot outside of the range, the probe asks the kernel whether all memory in between is mapped,
- * as it is within one stack. All this is done only with probe.follows_stacks. This flag is set when
- * the program imports a function that switches stacks, or when it has switched stacks.
+ * The probe knows only the range of the calls on a stack: @low and @high of the stack's state.
+ * Inside of that range, a call above the innermost frame means that the program has jumped out of
+ * frames. A slot outside of the range may still lie on a thread's own stack. To find out, the probe
+ * asks the kernel whether all memory between the slot and the range is mapped.
+ *
+ * Without probe.follows_stacks, all calls of a thread count as calls on one stack. The flag is set
+ * when the program imports a function that switches stacks, or as soon as the probe notices a
+ * switch.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -43,9 +46,10 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 /*
  * COLD. Called when the program announces that this thread goes on at @sp, on a stack of @bytes
  * that begins at @low. The announced stack may lie within another stack, as a local variable of a
- * call. In this case slots do not tell on which of the two stacks a call is. So the probe switches
- * to the state of the announced stack at once, and later switches back at once. In other cases the
- * probe switches at the next call on the announced stack.
+ * call. In this case slots do not tell whether a call is on the inner or on the outer stack. So
+ * this function itself switches to the state of the announced stack, and a later call of this
+ * function switches back. In other cases the probe switches at the next call on the announced
+ * stack.
  */
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
@@ -56,8 +60,8 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 void stacks_go_home(void);
 
 /*
- * COLD, in a forked child. Writes the return addresses of the frames on other stacks back to their
- * slots. The present stack becomes the thread's own.
+ * COLD, in a forked child. The present stack becomes the own stack of this thread. For each frame
+ * on another stack, the return address is written back to the slot of the frame.
  */
 void stacks_after_fork(void);
 

@@ -8,12 +8,12 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * No member stores the state of a thread. state_set() sets the members of struct thread that stubs
- * compare with: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of()
- * derives the state from them. A stub that changes @calls has thereby changed the state.
+ * No member of struct thread stores the thread's state. state_set() sets the members that stubs
+ * test: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of() derives
+ * the state from these members. A stub that changes @calls has thereby changed the state.
  *
  * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
- * OUT) while each frame has its struct planned_frame. planned_pass.h explains the other states.
+ * OUT) if each of its frames has a struct planned_frame. planned_pass.h explains the other states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call not deeper than -D gets a frame, and an ENTRY when it begins */
@@ -36,10 +36,10 @@ enum thread_event {
 	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
-	CALL_RULED,	/* a call of a function whose rule has other effects than those above */
+	CALL_RULED,	/* a call of a function with any other rule */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
-	RETURN_SETTLED, /* the return of the call in which the thread became ready or open */
+	RETURN_SETTLED, /* the return of a call that began before the thread became ready or open */
 	RETURN_OTHER,	/* the return of any other call */
 	STATE_FITS,	/* planned_open() has found that the thread may become ready or open */
 	NR_THREAD_EVENTS
@@ -63,10 +63,12 @@ struct thread_transition {
 };
 
 /*
- * For pairs that are not listed, the action is DO_JUDGE, or the pair cannot occur.
+ * For a state and an event that are not listed here, the action is DO_JUDGE, or the event cannot
+ * occur in that state.
  *
- * Stubs leave a call to C code, for example, when the recorder has news or the segment is full.
- * Before such a call, planned_settle() settles the thread, unless its state is ALIKE or HELD.
+ * A stub sometimes hands a call over to C code, for example when the recorder has news or the
+ * segment is full. In this case planned_settle() first settles the thread, unless its state is
+ * ALIKE or HELD.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -184,7 +186,7 @@ static inline const struct planned_place *state_calls(const struct planned *p,
 /*
  * @state: the state of a thread that has a plan
  *
- * True when each frame of the thread has its struct planned_frame in this state. In the states from
+ * True when a thread in this state has a struct planned_frame for each frame. In the states from
  * THREAD_READY on, a frame that a stub has pushed has no struct planned_frame.
  */
 static inline bool state_is_settled(enum thread_state state)
@@ -245,8 +247,8 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 
 /*
  * HOT: changes the state of @t from @from to @next. Words that do not change are not stored. A
- * signal handler may leave this function with longjmp(3) at any point. So the stores have an order
- * in which an open thread never has the limits of another state.
+ * signal handler may leave this function with longjmp(3) at any point. Therefore the order of the
+ * stores ensures that an open thread never has the limits of another state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)
@@ -263,7 +265,7 @@ static inline void state_set(struct thread *t, const struct planned *p, enum thr
 	}
 }
 
-/* HOT: sets the state of @t that follows when event @what happens in state @from. */
+/* HOT: event @what has happened in state @from. Sets the next state of @t. */
 static inline void state_follow(struct thread *t, const struct planned *p, enum thread_state from,
 				enum thread_event what)
 {
@@ -279,9 +281,8 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins, outside of all calls. Two functions also use it for a
- * thread with open calls: frames_narrow() after it has changed @is_narrow, and
- * planned_begin_late().
+ * Sets the state in which a thread begins, outside of all calls. Two callers have a thread with
+ * open calls: frames_narrow(), which has just changed @is_narrow, and planned_begin_late().
  */
 static inline void state_begin(struct thread *t)
 {

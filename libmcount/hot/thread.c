@@ -150,7 +150,7 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (t->is_aside) /* an aside stays with its owner */
+	if (t->is_aside) /* an aside (aside.h) stays with the thread state that owns it */
 		return;
 	atomic_store_explicit(&t->in_use, 0, memory_order_release);
 	atomic_fetch_add(&nr_free_states, 1);
@@ -209,7 +209,7 @@ static void begin_thread(void *arg)
 	struct thread **result = arg;
 	struct thread *t;
 
-	/* Until the state is ready, the calls of signal handlers are not recorded. */
+	/* Until the state is ready, signal handlers and their calls are not recorded. */
 	self = *result = &probe_idle_thread;
 	t = thread_take_state();
 	if (!t)
@@ -338,7 +338,8 @@ void thread_before_cage(void)
 
 /*
  * COLD, the destructor of the thread's key. Destructors of other keys may still call traced
- * functions. Therefore this one asks to be called again until libc's last round.
+ * functions. libc calls destructors in several rounds. In each round but the last, this destructor
+ * sets its key again, so that libc calls it in the next round.
  */
 static void thread_end(void *arg)
 {
@@ -375,12 +376,13 @@ void thread_leave_ring(struct thread *t)
 }
 
 /*
- * A signal handler may interrupt a hook of @t and fork. In the child, the hook continues to
- * write to the ring. So the ring becomes private memory, which no recorder reads. Returns false
- * when no hook was interrupted.
+ * A signal handler may interrupt a hook of @t and fork. In the child, the hook continues to write
+ * to the ring. So the ring becomes private memory, which no recorder reads. Returns false when no
+ * hook was interrupted.
  *
- * At the end of the hook, guard_leave() checks has_aside_records, and then leaves this ring. If the
- * fork comes after the check, the next hook still writes to this ring, and loses its records.
+ * At the end of the hook, guard_leave() checks has_aside_records, and then the thread leaves the
+ * private ring. If the fork comes after this check, the next hook still writes to the private ring,
+ * and the records of that hook are lost.
  */
 static bool keep_ring_for_hook(struct thread *t)
 {
@@ -446,8 +448,8 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * A parent in another pid namespace has number 0 (pid_namespaces(7)). Children that this
-	 * process makes before it has an arena inherit probe.is_elsewhere.
+	 * If the parent is in another pid namespace, getppid(2) returns 0 (pid_namespaces(7)). As
+	 * long as this process has no arena, its children inherit probe.is_elsewhere.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);

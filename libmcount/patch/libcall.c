@@ -1,6 +1,6 @@
 /*
- * Library calls: the program's GOT slots lead to stubs of the probe, also after the dynamic linker
- * has bound them.
+ * Library calls: the program's GOT slots lead to stubs of the probe, and still lead there after the
+ * dynamic linker has bound the slots.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -137,8 +137,9 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 }
 
 /*
- * Returns the address of a table of the module, or NULL when it has no such table. The file has an
- * offset, which the dynamic linker may have replaced by the address (as on x86).
+ * Returns the address of a table of the module, or NULL when the module has no such table. In the
+ * file, the table's dynamic entry contains an offset. The dynamic linker may have replaced the
+ * offset by the table's address (as on x86).
  */
 static const void *table_at(const struct module *m, int64_t tag)
 {
@@ -217,7 +218,10 @@ static uint64_t hook_address(uint32_t hook)
 	return hook < PLAN_HOOKS ? (uint64_t)hooks[hook] : 0;
 }
 
-/* Stores the address of the site's hook in its slot. From then on the program may call the hook. */
+/*
+ * Stores the address of the site's hook in the site's slot. From then on the program may call the
+ * hook.
+ */
 static void lead_to_hook(const struct module *m, const struct plan_call_site *site)
 {
 	uint64_t *slot = (uint64_t *)site->slot;
@@ -232,7 +236,7 @@ static void lead_to_hook(const struct module *m, const struct plan_call_site *si
 /*
  * Finds the function to which the dynamic linker will most likely bind a call of @name.
  *
- * The linker itself is asked only at the start. Later, dlsym(3) would wait for the linker's lock.
+ * Calls dlsym(3) only before probe.ready is set. Later, dlsym(3) would wait for the linker's lock.
  * The thread that holds the linker's lock may wait for module_lock, which the calling thread holds.
  */
 static uint64_t find_called(const char *name)
@@ -299,8 +303,9 @@ static bool is_elsewhere(const struct module *m, uint64_t target)
 }
 
 /*
- * Hooks the sites of one module, which are numbered from @first. @finds: find functions that are
- * not bound
+ * Hooks the sites of one module. The first site gets the index @first in probe.calls.
+ *
+ * @finds: true when the functions of unbound sites are to be found
  */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)

@@ -67,8 +67,8 @@ static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook 
 }
 
 /*
- * Writes the stub to @at, for execution at @as, with the cells of @memory. @operands: the address
- * of the event's arguments, if it has any
+ * Writes the stub to @at, for execution at @as. The stub uses the cells of @memory. @operands: the
+ * address of the event's arguments, if the event has arguments
  */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)
@@ -93,7 +93,10 @@ static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 	return true;
 }
 
-/* Returns the address that the patch leads to. @at: the address of its stub, if it has one */
+/*
+ * Returns the address to which the patch leads. @at: the address of the patch's stub, if there is a
+ * stub
+ */
 static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			  const struct stub_memory *memory)
 {
@@ -127,8 +130,8 @@ struct adoption {
 };
 
 /*
- * Releases the memory of patches that have been read, by mapping their pages anew. It does not call
- * madvise(2), which a sealed program may forbid.
+ * Releases the memory of patches that have been read: maps the pages of these patches anew. Does
+ * not call madvise(2), which a sealed program may forbid.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)
@@ -141,7 +144,7 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		     start - (uintptr_t)file->image);
 }
 
-#define LET_GO 8192 /* memory is released after so many patches, about a megabyte of the plan */
+#define LET_GO 8192 /* the number of patches, about 1 MB, after which memory is released */
 
 /*
  * Returns patch @i of the plan. Callers ask for patches in order, so the memory of earlier patches
@@ -324,9 +327,9 @@ void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch)
 }
 
 /*
- * Patches near each other are written together, with the bytes between them, because each write
- * takes 2 us. One write has at most RUN_BYTES bytes. Two patches in it are at most RUN_GAP bytes
- * apart.
+ * Patches near each other are written together, because each write takes 2 us. Such a write
+ * includes the bytes between the patches. One write has at most RUN_BYTES bytes. From the end of a
+ * patch to the next patch in the same write, there are at most RUN_GAP bytes.
  */
 #define RUN_BYTES 4096
 #define RUN_GAP	  1024
@@ -522,8 +525,8 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		if (a.module && a.module != patched_modules)
 			munmap(a.module, module_bytes(of_module));
 		/*
-		 * If the process has executed another program or closed the module since the
-		 * recorder made these patches, there is nothing to patch.
+		 * If the process executed another program or closed the module after the recorder
+		 * had made these patches, there is nothing to patch.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;

@@ -45,18 +45,20 @@ void patches_look_again(void);
 
 /*
  * A recorder that attaches to a process (utils/format/probe/attach.h) makes one stopped thread call
- * the functions below. All other threads are stopped, too, except during patches_pass().
+ * the functions below. Other threads may run during patches_pass(). During the other functions all
+ * other threads are stopped.
  */
 
 /*
- * Makes all stubs continue without the probe, so that no call comes to it any more. Lowers the
+ * Makes all stubs continue without the probe: from now on no stub calls a hook. Lowers the
  * semaphores that patches have raised.
  */
 void patches_pass(void);
 
 /*
- * Sets *@first to a list of all changes of the text. The list stays in memory until the next call
- * or patches_forget(). Returns the number of changes, or -ENOMEM.
+ * Sets *@first to a list of all changes of the text. The list stays in memory until
+ * patches_changes() is called again, or patches_forget() is called. Returns the number of changes,
+ * or -ENOMEM.
  */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);

@@ -31,11 +31,11 @@ struct patch {
 };
 
 /*
- * The patches of one plan for one module. Nothing is removed from the list before patches_drop().
- * The module lock protects the list (module_lock.h). Functions that the recorder calls in a stopped
- * thread need no lock.
+ * The patches of one plan for one module, as an element of the list patched_modules. Nothing is
+ * removed from this list before patches_drop(). The module lock protects the list (module_lock.h).
+ * Functions that the recorder calls in a stopped thread need no lock.
  *
- * @path_hash: shows whether a module that was loaded again is of the same file
+ * @path_hash: shows whether a module that is loaded later comes from the same file as this module
  * @is_waiting: the recorder will write the text, while all threads are stopped
  */
 struct patched_module {

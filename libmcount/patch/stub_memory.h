@@ -17,9 +17,9 @@
  * The stub memory of one module. Stubs and gates jump through cells, since the probe may be too far
  * away for a jump.
  *
- * The memory stays mapped after the first patch leads to it, since a thread may run in it at any
- * time. A probe that leaves a process makes the cells lead to @pass. The next probe takes the
- * memory over if it would write the same bytes.
+ * Once a patch leads to the memory, the memory stays mapped for ever, since a thread may run in the
+ * stubs at any time. A probe that leaves a process makes the cells lead to @pass. The next probe
+ * takes the memory over if that probe would write the same bytes.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory

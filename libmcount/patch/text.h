@@ -13,10 +13,10 @@ int text_open(void);
 void text_close(int fd);
 
 /*
- * COLD. Replaces the instructions at @addr by @bytes[@len], while threads may run there. Bytes that
- * lie within one word are written together with the rest of that word. If they lie in several
- * words, the first byte is written last. If @fd is -1, or the kernel refuses to write through @fd,
- * the bytes are stored one by one. Returns false when the text cannot be written.
+ * COLD. Replaces the instructions at @addr by @bytes[@len], while threads may run there. If the new
+ * bytes lie within one word, they are written together with the rest of that word. Otherwise the
+ * first byte is written last. If @fd is -1, or the kernel refuses to write through @fd, the bytes
+ * are stored one by one. Returns false when the text cannot be written.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

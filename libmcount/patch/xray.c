@@ -1,6 +1,6 @@
 /*
- * The hooks that the sleds of clang's XRay call. A function has sleds at its entry and its exits,
- * so no return address is replaced.
+ * The hooks for clang's XRay: the sleds in the program's code call these hooks. A function has
+ * sleds at its entry and its exits, so no return address is replaced.
  */
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"

@@ -211,8 +211,8 @@ static bool string_holds(const struct plan_cond *cond, const struct subject *s)
 }
 
 /*
- * Compares @integer with the double whose bits are @bits. With @is_limit, compares the double with
- * the integer.
+ * Compares @integer with the double whose bits are @bits, by the operator of @cond: for example,
+ * true when @integer < double. With @is_limit, the operands are exchanged: double < @integer.
  */
 static bool mixed_holds(const struct plan_cond *cond, int64_t integer, uint64_t bits, bool is_limit)
 {

@@ -20,14 +20,15 @@ struct live_func {
 };
 
 /*
- * A generation of the plan. It has memory of its own, which does not change after probe.live points
- * to it. doc/internals/plans.md tells which threads may read it, and when it is freed.
+ * One generation of the plan, in memory of its own. This memory does not change after probe.live
+ * points to it. doc/internals/plans.md tells which threads may read the memory, and when the memory
+ * is freed.
  *
  * @bytes: the size of the whole memory
  * @serial: a number that is unique among the plans of the process
- * @era: a number shared by successive plans in which no function's rule has changed: the serial of
- *       the first of these plans
- * @older: the next plan in the list of replaced plans that may still be in use
+ * @era: while plans follow each other without a change of a function's rule, all of them have the
+ *       same @era: the serial of the first of these plans
+ * @older: in a replaced plan: the next element of the list of replaced plans
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start
  */

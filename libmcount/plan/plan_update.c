@@ -37,7 +37,7 @@ static const _Atomic uint32_t always = 1;
 /*
  * @is_asking: a thread asks for the plan, with signals blocked
  * @given_up: a generation of the plan that this process could not get; 0: none
- * @not_before_ns: the earliest time of the next attempt after too many plans were in use
+ * @not_before_ns: no thread asks for the plan before this time; set when too many plans are in use
  */
 static struct {
 	_Atomic uint32_t is_asking;
@@ -179,8 +179,8 @@ void plan_update_begin(void)
 
 	if (page == MAP_FAILED) {
 		/*
-		 * The page could not be mapped at steer_page. So all calls of stubs reach the
-		 * hooks, which look for news.
+		 * The page could not be mapped at steer_page. So the stubs skip no calls: they call
+		 * hooks, and hooks look for news.
 		 */
 		probe.news = &always;
 		probe_skips = false;

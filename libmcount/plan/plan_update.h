@@ -7,17 +7,17 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread and no descriptor for news. Therefore the recorder writes a word. Under a
- * plan, hooks read this word in any case. The word is arena.news, or control_page.finished if the
- * plan lacks PLAN_STEERABLE. The recorder also clears probe_skips, for the entry stubs. After that,
- * one thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
+ * The probe has no thread and no descriptor for news. Therefore the recorder writes a word that
+ * hooks read under every plan. The word is arena.news if the plan has PLAN_STEERABLE, and
+ * control_page.finished otherwise. The recorder also clears probe_skips, for the entry stubs. After
+ * that, one thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
  */
 
 struct planned;
 
 /*
- * HOT: true when the recorder has news. The caller then calls plan_update_obey(), except in an
- * aside.
+ * HOT: true when the recorder has news. In this case the caller calls plan_update_obey(), except
+ * for a call that goes to an aside (aside.h).
  */
 static inline bool plan_update_has_news(void)
 {

@@ -303,8 +303,8 @@ static bool can_stay(const struct plan_list *patches)
 
 /*
  * Hooks the library calls of an image, and adds its patches. @text tells if the patches are
- * written, or only their stubs are made. This step comes last, since from now on threads may enter
- * the probe through these calls and patches.
+ * written, or only their stubs are made. This function is called last: from then on, threads may
+ * enter the probe through these calls and patches.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -339,8 +339,8 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * The C library is patched. Children of posix_spawn(3) run its patched functions on stacks
-	 * of their own.
+	 * The C library is patched. A child of posix_spawn(3) calls patched functions of the C
+	 * library, and runs on another stack than its parent.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -373,8 +373,7 @@ static void begin_plan(const struct plan *settings)
 
 /*
  * Sets the process up anew, except for what its first plan has fixed. A thread that began without
- * rules gets its struct planned at its next call. Each call of the thread that is open at that
- * moment was recorded.
+ * rules gets its struct planned at its next call. All open calls of such a thread were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -525,9 +524,7 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/*
-	 * The calling thread, or another one, may have been stopped while it held one of the locks.
-	 */
+	/* A stopped thread, perhaps the calling one, may hold the module lock or plans.lock. */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

@@ -44,7 +44,7 @@ int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
  * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
- * plans that are left. Each replacement of a plan does this, too.
+ * plans that are left. Each replacement of a plan also unmaps plans that no thread needs.
  */
 unsigned plans_reclaim(void);
 

@@ -17,8 +17,9 @@
  * of the return trampoline for each slot. These frames are removed, and so are the frames of the
  * functions in this file.
  *
- * Signal handlers may call both functions. The functions allocate only by mmap(2). The only lock
- * that they take is that of the dynamic linker, at the first _Unwind_Backtrace().
+ * A signal handler may call backtrace() or _Unwind_Backtrace(). So the probe's versions allocate
+ * only by mmap(2). The only lock that these versions take is the dynamic linker's lock, at the
+ * first call of _Unwind_Backtrace().
  */
 EXPORTED int backtrace(void **addresses, int size);
 EXPORTED _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn visit, void *arg);

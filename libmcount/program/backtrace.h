@@ -3,8 +3,9 @@
 #define UTRAIL_LIBMCOUNT_BACKTRACE_H
 
 /*
- * Finds the next definition of backtrace(3) at start, when the dynamic linker's lock is free. The
- * program may call backtrace(3) for the first time when it crashes.
+ * Called at the start of the program, while the dynamic linker's lock is free. Finds the next
+ * definition of backtrace(3). Otherwise the search would come with the program's first call of
+ * backtrace(3), perhaps in a crash.
  */
 void backtrace_setup(void);
 

@@ -43,7 +43,8 @@ void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, ui
 	if (dl_iterate_phdr(find_segment, &s))
 		through = arch_find_return(caller, s.end);
 	/*
-	 * If the caller's module has no return instruction, @fn returns through one of the probe.
+	 * If the caller's module has no return instruction, @fn returns through a return
+	 * instruction of the probe.
 	 */
 	if (!through)
 		through = arch_find_return(arch_return_trampoline, (const void *)UINT64_MAX);

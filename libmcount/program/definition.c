@@ -8,8 +8,8 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * Marks a version of a symbol that is not the default one. A program that is linked today does not
- * use such a version (ELF symbol versioning, Versym).
+ * A bit of a symbol's version (ELF Versym): the version is not the symbol's default version. A
+ * program that is linked today does not use such a version.
  */
 #define HIDDEN_VERSION 0x8000
 

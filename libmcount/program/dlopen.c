@@ -36,7 +36,7 @@ EXPORTED int dlclose(void *handle);
 
 /*
  * After dlclose(3), the addresses of the module's code may belong to no module, or later to another
- * one. So callers_forget() drops what the probe knows about these pages.
+ * one. So callers_forget() drops what the probe knows about these addresses.
  */
 int dlclose(void *handle)
 {

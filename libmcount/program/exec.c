@@ -15,13 +15,13 @@
 #include "utils/format/probe/control.h"
 
 /*
- * If the caller has made an environment for the new program, the probe's variables are added to it.
- * They are not added to @environ. So if a program has removed them from its own environment
- * (clearenv(3)), they stay removed. uftrace does the same.
+ * If the caller has made an environment for the new program, the probe adds its variables to that
+ * environment. The probe does not add variables to @environ. So if a program has removed the
+ * probe's variables from @environ (clearenv(3)), the variables stay removed. uftrace does the same.
  *
- * These functions may run in the child of a vfork(2), on a small stack, or in a signal handler.
- * Therefore they allocate nothing and take no lock. An environment that does not fit is passed on
- * unchanged.
+ * The functions in this file may run in the child of a vfork(2), on a small stack, or in a signal
+ * handler. Therefore these functions allocate nothing and take no lock. An environment that does
+ * not fit is passed on unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)

@@ -24,7 +24,7 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* Most interposed functions call this when there is no next definition: they fail with ENOSYS. */
+/* The result of most interposed functions that have no next definition: -1 with ENOSYS. */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;
@@ -42,7 +42,7 @@ static inline bool interpose_is_own(uint64_t address)
 
 /*
  * Defines own_<name> for libcall.c: the probe's function <name>, even if other modules export that
- * name. Use it in the source file that defines the function.
+ * name. OWN_NAME() stands in the source file that defines the function.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

@@ -12,9 +12,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan replaces functions. It ends the program if a library before it may define some of these
- * functions, too. The probe is such a library, but does no harm: its functions call those of
- * libasan. So dl_iterate_phdr() shows the probe to libasan as the last module.
+ * libasan replaces functions of other libraries. If another library that could define such
+ * functions precedes libasan in the list of modules, libasan ends the program. The probe may
+ * precede libasan, but does no harm: the probe's functions call those of libasan. So
+ * dl_iterate_phdr() shows the probe to libasan as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
