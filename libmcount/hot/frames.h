@@ -66,27 +66,31 @@ void frames_leave_explicit(struct thread *t, uint64_t ret);
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
-/* Returns the true return address of the frame with @slot, in any thread. Records nothing. */
+/*
+ * Returns the true return address for @slot: from an open frame of any thread, or from the table of
+ * old returns. Records nothing.
+ */
 uint64_t frames_find_return(uint64_t slot);
 
 /*
- * Ends the innermost frames with @slot, and puts the true return address back into @slot. The
- * function of these frames has jumped (a tail call) to a function that must return directly, and
- * not through the trampoline.
+ * Called when a tail call has led to a function that must return to its caller, and not to the
+ * trampoline. Ends the innermost frames with @slot, and puts the true return address back into
+ * @slot.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
 /*
- * COLD. frames_unhook() puts the true return addresses of all open frames of @t back when @t ends.
- * frames_restore() does the same in a forked child, but writes no EXIT: the calls go on in the
+ * COLD. Put the true return addresses of the open frames of @t back into the slots of these frames.
+ * frames_unhook() is called when @t ends, and begins with frames_close_estimated().
+ * frames_restore() is called in a forked child, and writes no EXIT, since the calls go on in the
  * parent.
  */
 void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
 
 /*
- * Called when the thread or the process ends. Ends the innermost calls with FRAME_KEPT. With
- * PLAN_ESTIMATE, ends all calls. The times of their ends are estimated.
+ * Called when the thread or the process ends. Ends the innermost calls with FRAME_KEPT at an
+ * estimated time. With PLAN_ESTIMATE, ends all calls at the present time.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -116,9 +120,9 @@ static inline uint64_t frame_return(const struct frame *f)
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely, when all calls are alike. If the innermost frame has FRAME_KEPT, stops the use of
- * the stubs' fast paths, since the next call must check whether the frame has returned. If the
- * innermost frame does not have FRAME_KEPT, allows the fast paths again.
+ * HOT, rarely. Called while probe.plain is set. If the innermost frame has FRAME_KEPT, turns off
+ * the fast paths of the stubs, because the next call must check whether the innermost call has
+ * returned. Otherwise turns the fast paths on again.
  */
 void frames_narrow(struct thread *t);
 
@@ -129,8 +133,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT record of @f. Readers cannot see in it whether the call was open before
- * the recording began (FRAME_UNSEEN).
+ * The data word of the EXIT record of @f, without FRAME_UNSEEN. Readers do not learn from the EXIT
+ * that the call was open before the recording began.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {
@@ -145,8 +149,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: pops the innermost frame, which ended at @now_ns, of a thread without a plan. Writes its
- * EXIT, unless -t drops the call.
+ * HOT: pops the innermost frame of a thread without a plan. The frame ended at @now_ns. Writes the
+ * EXIT of the frame, unless -t drops the call.
  */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {

@@ -13,14 +13,15 @@
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT, rarely. Moves the aside's records to the ring at the end of the interrupted hook of @t. The
- * guard of @t is still set.
+ * HOT, rarely. Called at the end of a hook that a signal handler has interrupted. Moves the records
+ * in the aside of @t to the ring of @t. The guard of @t is still set.
  */
 void aside_flush(struct thread *t);
 
 /*
- * HOT: finds the state that a call belongs to, which is the thread's own or its aside. Sets the
- * state's guard and returns the state, or NULL when the call is not recorded.
+ * HOT: finds the state that a call belongs to: the state of the thread, or the aside of that state.
+ * Sets the guard of the state found and returns this state. Returns NULL when the call is not
+ * recorded.
  */
 static inline struct thread *guard_enter(void)
 {

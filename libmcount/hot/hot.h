@@ -28,8 +28,8 @@ static inline uint64_t hot_clock(struct thread *t)
 	uint64_t ns;
 
 	/*
-	 * If fit_ticks is 0, clock_refit() finds the time, so the counter is not read here. Reading
-	 * it may take as long as reading the kernel's clock.
+	 * If fit_ticks is 0, clock_refit() finds the time, so the counter is not read here. A read
+	 * of the counter may take as long as a read of the kernel's clock.
 	 */
 	if (likely(fit_ticks))
 		ticks = arch_counter_read() - t->base_counter;
@@ -45,8 +45,8 @@ static inline uint64_t hot_clock(struct thread *t)
 
 /*
  * HOT: returns room for @len bytes in the ring. Returns NULL when the ring is full, or when @t has
- * no ring because the recording has ended. The caller counts the records that it loses. Called only
- * by the owning thread, inside of the guard.
+ * no ring because the recording has ended. In these cases the caller counts lost records.
+ * Called only by the owning thread, inside of the guard.
  */
 static inline char *hot_reserve(struct thread *t, uint32_t len)
 {
@@ -66,9 +66,9 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT, rarely. Makes a forked child report itself, and gives the child's thread its ring. Call it
- * before you read the clock for a record. So the recorder learns of the child, and of the thread's
- * beginning, before the time of the record.
+ * HOT, rarely. In a forked child, reports the child to the recorder if necessary, and gives @t a
+ * ring. Called before the clock is read for a record, so that the record is not older than the
+ * report or the ring.
  */
 static inline void hot_be_known(struct thread *t)
 {

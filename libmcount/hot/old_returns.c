@@ -31,7 +31,10 @@ static struct grave *find_grave(uint64_t slot, unsigned i)
 
 void old_returns_put(uint64_t slot, uint64_t ret)
 {
-	/* If other slots have all entries, the second half of the loop replaces an entry. */
+	/*
+	 * If all PROBES entries belong to other slots, the second half of the loop replaces an
+	 * entry.
+	 */
 	for (unsigned i = 0; i < 2 * PROBES; i++) {
 		struct grave *g = find_grave(slot, i % PROBES);
 		uint64_t there = atomic_load_explicit(&g->slot, memory_order_relaxed);

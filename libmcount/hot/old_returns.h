@@ -1,19 +1,22 @@
-/* Return addresses of frames that were given up. Their calls may still return to the trampoline. */
+/*
+ * Return addresses of frames that were given up. The calls of these frames may still return to the
+ * trampoline.
+ */
 #ifndef UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 #define UTRAIL_LIBMCOUNT_OLD_RETURNS_H
 
 #include <stdint.h>
 
 /*
- * When a frame counts as abandoned, the probe writes the true return address back to its slot. The
- * program may already have copied the trampoline's address from the slot (swapcontext(3) in a tail
- * call, coroutines). A return to the copied address finds the true address in this table.
+ * When a frame counts as abandoned, the probe writes the true return address back to the frame's
+ * slot. The program may already have copied the trampoline's address from the slot (swapcontext(3)
+ * in a tail call, coroutines). A return to the copied address finds the true address in this table.
  *
  * The table has a fixed size, and a newer slot replaces an older one. Signal handlers may call the
  * functions below.
  */
 
-/* Stores the address at which the frame with @slot continues. */
+/* Stores @ret, the true return address of the frame with @slot. */
 void old_returns_put(uint64_t slot, uint64_t ret);
 
 /*

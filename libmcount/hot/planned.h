@@ -50,8 +50,9 @@ enum planned_flags {
  * While the thread is open or barred: the data of a frame that the stubs must not pop. In other
  * states of the thread, struct planned_frame has @before in place of this struct.
  *
- * @began_ns: frame.time_ns of the frame for which planned_frame.result was stored. If the frame now
- *            has another time, that result belongs to an earlier frame with the same index
+ * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
+ *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
+ *            with the same index
  * @outer: the value of thread->fast_base before this frame
  */
 struct open_frame {
@@ -60,14 +61,15 @@ struct open_frame {
 };
 
 /*
- * The data of the frame with the same index. The plan may be replaced, so this struct has
- * everything from the plan that the end of the frame needs.
+ * Additional data of a frame: planned.frames[i] belongs to thread->frames[i]. The plan may be
+ * replaced while the call is open, so this struct has everything from the plan that the end of the
+ * frame needs.
  *
  * @result: live_func.result of the function, or NULL when there are no registers to capture from.
- *          The plan of @result stays as long as the frame
+ *          The plan that contains @result stays mapped until the frame has ended
  * @read: with PLANNED_READ: the value of plan_rule.read
  * @args_at: the top of planned.args before this frame
- * @args_len: the bytes of the frame's arguments in planned.args, until its ENTRY is written
+ * @args_len: the bytes of the frame's arguments in planned.args, until the frame's ENTRY is written
  */
 struct planned_frame {
 	union {
@@ -93,18 +95,20 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls for which no rule has to be looked at. The stubs find them by address in thread->calls, the
- * table of the thread's state, which is never NULL. Each line names a table, the state, and the
- * functions in the table:
+ * Calls for which no rule has to be looked at. The stubs look up the address of the called function
+ * in a table of such calls. thread->calls points to the table for the thread's state, and is never
+ * NULL. Each line names a table, the state, and the functions in the table:
  *
  *   planned.skip_out       an open call is opted out: all functions
  *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
- *                          those that only PLAN_FILTER opts in
- *   planned.pass           the thread is open (planned_pass.h): functions for which the function
- *                          planned_may_pass() is true, and those that are left out (PLAN_LEFT_OUT)
+ *                          functions that only PLAN_FILTER opts in
+ *   planned.pass           the thread is open (planned_pass.h): functions for which
+ *                          planned_may_pass() is true, and functions that are left out
+ *                          (PLAN_LEFT_OUT)
  *   planned_no_calls       any other state: no function, so each call is looked at
  *
- * C code puts a function into the table at its first call. In an empty entry both addresses are 0.
+ * C code puts a function into the table at the function's first call. In an empty entry, @call and
+ * @alone are 0.
  *
  * @call: the address of a function that is recorded as if there were no plan. The address is
  *        negated if the call also opens the thread
@@ -152,16 +156,16 @@ struct watch_state {
  *                call has set @now.depth last
  * @has_watch: there is something to watch
  * @has_noted: the tables of calls have an entry, or once had one
- * @has_opted_in: a call was made that would have opened a ready thread
+ * @has_opted_in: the thread has called a function whose calls can open a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
  * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
  *             else NULL
- * @is_ready: planned_open() has made the thread ready. The first frame that is pushed above
+ * @is_ready: planned_open() made the thread ready, not open. The first frame that is pushed above
  *            @open_base opens the thread, and thread->admitted is the place of this frame
  * @readings: the values that were read at the entry of each frame; NULL until there are any
- * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the time of the end of calls that are found to
- *               have returned; 0: now
+ * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the end time of calls that are found to have
+ *               returned; 0: such calls end at the present time
  * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Unused pages
  *        take no memory
  */
@@ -224,8 +228,8 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr);
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when the called function is left out. In an open thread, planned.pass gets the
- * function, so that the stub finds it there at the next call.
+ * HOT: true when the called function is left out. In an open thread, puts the function into
+ * planned.pass. At the next call the stub finds the function in this table.
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
@@ -248,7 +252,8 @@ void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t ad
 			     const struct arch_regs *regs);
 
 /*
- * HOT: records a call whose return cannot be seen. Its ENTRY and its EXIT have the same time.
+ * HOT: records a call whose return cannot be seen. The ENTRY and the EXIT of the call have the same
+ * time.
  *
  * @result: registers with the return values, or NULL
  */
@@ -281,12 +286,12 @@ void planned_end_estimate(struct thread *t);
 /* HOT, rarely: true when the ENTRY of the innermost call has been written. */
 bool planned_is_top_written(struct thread *t);
 
-/* HOT: writes the ENTRY records that were held back, for all frames up to and including @f. */
+/* HOT: for each frame up to and including @f, writes the ENTRY if the ENTRY was held back. */
 void planned_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT: settles an open thread. The frames that were pushed while it was open get their struct
- * planned_frame, and planned.now becomes the selection inside of the innermost frame.
+ * HOT: settles a thread that is open, ready or barred. Each frame above planned.open_base gets its
+ * struct planned_frame, and planned.now becomes the selection inside of the innermost call.
  */
 void planned_close(struct thread *t);
 
@@ -294,27 +299,28 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Makes the plan in force decide about the next calls of @t. Open calls end by the
- * plan under which they began. planned.now becomes the selection that the new plan has inside of
- * the open calls.
+ * HOT, rarely. Switches @t to the plan in force, which then decides about the next calls of @t.
+ * Open calls keep the flags and the captures that an earlier plan gave them. planned.now becomes
+ * the selection that the plan in force has inside of the open calls.
  */
 void planned_take_up(struct thread *t);
 
 /*
  * HOT, rarely. Makes a struct planned for a thread that began when all calls were alike. Returns
- * false when the thread's call is not recorded.
+ * false when tracing has ended, or when there is no memory.
  */
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread. True when @t uses the plan in [@plan, @end), or will use it, because @t has noted the
- * plan or an open call of @t needs it.
+ * Any thread may call this. True when @t needs the plan in the memory [@plan, @end). The plan is
+ * planned.plan or planned.taking of @t, or an open call of @t needs data of the plan.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Copies the data of the frames of @from, and the selection inside of them, to @to, which has
- * the same frames. @to will not write the ENTRYs of these frames: this is left to @from.
+ * SLOW. Copies data from @from to @to, which has the same frames: the data of the frames, and the
+ * selection inside of the innermost call. Only @from writes ENTRYs of these frames that were held
+ * back.
  */
 void planned_copy(struct thread *to, struct thread *from);
 

@@ -175,8 +175,8 @@ static void begin_actions(struct thread *t, const struct frame *f, struct planne
 }
 
 /*
- * HOT: stores the arguments of a new frame until its ENTRY is written. By that time the program may
- * have overwritten them.
+ * HOT: stores the arguments of a new frame. The program may overwrite the arguments before the
+ * ENTRY of the frame is written.
  */
 static void keep_args(struct planned *p, struct planned_frame *pf, const struct capture_step *args,
 		      const uint64_t *slot, const struct arch_regs *regs)
@@ -187,7 +187,7 @@ static void keep_args(struct planned *p, struct planned_frame *pf, const struct 
 	p->args_top += pf->args_len;
 }
 
-/* HOT: pushes the frame of a call, and begins its actions. */
+/* HOT: pushes the frame of a call, and begins the actions of the called function's rule. */
 static inline void push_decided(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 				uint64_t addr, const struct arch_regs *regs,
 				const struct decision *d)
@@ -519,7 +519,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 
 /*
  * True when the thread has or gets a struct planned, and has room for a frame. If there is no room,
- * a call that would be recorded is counted.
+ * note_too_deep() counts the call, provided that the call would be recorded.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {
@@ -532,7 +532,10 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 	return false;
 }
 
-/* Decides about a call that announces its return, by the rule of the called function. */
+/*
+ * Decides about a call whose function announces the return (XRay). The rule of the called function
+ * decides.
+ */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
 {
@@ -559,7 +562,10 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 		planned_prepare(t);
 	if (plan_update_has_news())
 		take_news(t);
-	/* Only calls of Python functions have @regs here, which point to texts of values. */
+	/*
+	 * Here only calls of Python functions have @regs. Registers in @regs point to texts of
+	 * values.
+	 */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);
 	if (unlikely(d.finishes))

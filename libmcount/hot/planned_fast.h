@@ -1,7 +1,7 @@
 /*
- * The common cases of calls for which the plan has rules (planned.h). In these cases the called
- * function has no rule, or its rule only opts it in or out or sets limits. The call's arguments and
- * result may be recorded.
+ * The common cases of calls under a plan with rules (planned.h). In these cases the called function
+ * has no rule, or its rule only opts in, opts out or sets limits. The call's arguments and result
+ * may be recorded.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -50,7 +50,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/* The flags of rules that only opt in, or set limits for the call and the calls within it. */
+/* The flags by which a rule opts in a call, or sets limits for the call and the calls within it. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* Updates @s for a call whose rule has PLAN_FILTER, which opts the call in. */
@@ -61,8 +61,9 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread records calls of @func (may be NULL) as if it had no rule. In an open
- * thread, a rule that only opts in has an effect only if planned.depth_counts is true.
+ * True when an open thread records calls of @func as if @func had no rule. @func may be NULL. In an
+ * open thread, a rule with PLAN_FILTER alone makes no difference, unless planned.depth_counts is
+ * true.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -78,7 +79,10 @@ static inline bool planned_may_pass(const struct planned *p, const struct live_f
 	return planned_is_alike(p, func) && !(func && (func->args || func->result));
 }
 
-/* Sets the limits of a rule for its call and the calls within it. */
+/*
+ * Puts the limits of @rule into @s. The limits apply to a call of the function with @rule, and to
+ * all calls within this call.
+ */
 static inline void planned_limit(struct selection *s, const struct plan_rule *rule)
 {
 	if (likely(!(rule->flags & (PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))))
@@ -92,8 +96,9 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes a frame. Its @pf keeps planned.now, which is restored when the call ends. The push comes
- * before any change of planned.now, because a signal handler may leave this function by longjmp().
+ * Pushes the frame to which @pf belongs. pf->before keeps planned.now, which is restored when the
+ * call ends. The push comes before any change of planned.now, because a signal handler may leave
+ * this function by longjmp().
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -127,8 +132,8 @@ static inline struct planned_frame *planned_next_frame(const struct thread *t)
 }
 
 /*
- * True when a call with @rule is not left out. With the option -L, the option must also choose the
- * call's source file. Each call is judged alone, because nested calls may be in other source files.
+ * True when a call with @rule is not left out. If -L chooses source files, the called function must
+ * be in one of these files. The files of the callers do not matter.
  */
 static inline bool planned_is_placed(const struct planned *p, const struct plan_rule *rule)
 {
@@ -148,9 +153,10 @@ enum planned_verdict {
 /*
  * HOT: decides about a call of @func (NULL: not in the plan), with @rule (NULL: none).
  *
- * @s: the selection around the call; becomes the selection inside of it
+ * @s: the selection around the call; becomes the selection inside of the call
  * @flags: the rule's flags, without those whose conditions are false
- * @is_simple: true when all rules have only PLANNED_FAST_RULES; a constant
+ * @is_simple: true when @rule has only PLANNED_FAST_RULES and the plan has no -L; known when the
+ *             probe is compiled
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -195,7 +201,7 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * Afterwards @pf does not refer to @result, so the plan that contains @result may be freed.
+ * If @result is not NULL, clears pf->result, so that the plan that contains @result may be freed.
  *
  * @pf: belongs to @f
  */
@@ -231,7 +237,7 @@ static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_
  * the caller takes the slow path.
  *
  * @slot, @ret: of the new frame
- * @regs: NULL for -finstrument-functions, which has no arguments
+ * @regs: NULL when there are no registers to capture from (-finstrument-functions)
  */
 static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uint64_t ret,
 					    uint64_t addr, const struct arch_regs *regs)
@@ -288,7 +294,7 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* By this call an OUTSIDE thread becomes JUDGED. A JUDGED thread stays JUDGED. */
+	/* The new call makes an OUTSIDE thread JUDGED. A JUDGED thread stays JUDGED. */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {
@@ -328,10 +334,10 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * The option -C names functions. When a call of such a function is recorded, the ENTRY
-	 * records of all open calls are written. The ENTRY of this call is not written, so the call
-	 * has led to no recorded call of a named function. The call is dropped, even if it has
-	 * taken long.
+	 * The option -C names functions. When a call of a named function is recorded, the ENTRY
+	 * records of all open calls are written. The ENTRY of @f is still held back, so the call of
+	 * @f has led to no recorded call of a named function. The call of @f is dropped, even if it
+	 * has taken long.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

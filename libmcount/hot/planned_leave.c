@@ -27,8 +27,8 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
 	/*
-	 * If the thread has no watched values yet, since it is new or a new plan watches other
-	 * variables, the first values come after the ENTRY.
+	 * A new thread has no watched values yet. A new plan that watches other variables has made
+	 * the thread forget the old values. In both cases the first values come after the ENTRY.
 	 */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
@@ -64,7 +64,10 @@ bool planned_is_top_written(struct thread *t)
 	return planned_frame_of(t, t->top)->flags & PLANNED_WRITTEN;
 }
 
-/* HOT: true when a call whose ENTRY was held back is recorded. The call ends at @now_ns. */
+/*
+ * HOT: decides about a call that ends at @now_ns, and whose ENTRY was held back. True when the call
+ * is recorded.
+ */
 static bool is_kept(const struct thread *t, const struct frame *f, const struct planned_frame *pf,
 		    const struct selection *inside, uint64_t now_ns)
 {

@@ -56,8 +56,8 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 	uint64_t now_ns;
 
 	/*
-	 * A handler may have jumped out between two stores. In that case pf->open belongs to
-	 * another frame.
+	 * A signal handler may have jumped out of planned_fast_capture() before the push of the
+	 * frame. In that case pf->open does not belong to @f.
 	 */
 	if (pf->open.began_ns != f->time_ns || !probe_is_recording() ||
 	    !planned_has_room(t, result) || unlikely(!fast_clock(t, &now_ns)))
@@ -103,8 +103,8 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * Bars an open thread at a call of a function that is opted out with all its nested calls. Returns
- * false when nothing was done.
+ * Bars an open thread at a call that is opted out. All calls within this call are opted out as
+ * well. Returns false when nothing was done.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

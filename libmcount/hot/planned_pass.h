@@ -25,19 +25,20 @@
  *
  * An open thread stays open at these calls:
  *
- * - A call whose values are captured, if planned_is_alike() is true for its function
- *   (planned_fast_capture()). If its return value is captured, its frame has a struct open_frame
- *   and is thread->fast_base. Therefore its return is handled by planned_leave_open().
- * - A call of a function whose rule only opts it out. The call has a frame whose time is OPEN_OUT,
- *   and the thread is barred until that call ends.
+ * - A call whose values are captured, if planned_is_alike() is true for the called function
+ *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
+ *   open_frame and is thread->fast_base. Therefore planned_leave_open() handles the return.
+ * - A call of a function with a rule that only opts out. The call has a frame whose time is
+ *   OPEN_OUT, and the thread is barred until that call ends.
  * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
  *   OPEN_TOO_DEEP.
  *
- * While no open call is opted in, a thread may be ready: the next call of a function whose rule
- * only opts it in opens the thread. Everything is prepared as for an open thread, but thread->calls
- * is planned.skip_outside, and planned.now.in is 0. The call that opens the thread gets the frame
- * thread->admitted, before thread->calls and planned.now.in change. If a signal handler jumps out
- * before these two members change, the frame remains, and the thread stays ready.
+ * While no open call is opted in, a thread may be ready: the next call of a function with a rule
+ * that only opts in opens the thread. Everything is prepared as for an open thread, but
+ * thread->calls is planned.skip_outside, and planned.now.in is 0. The call that opens the thread
+ * gets the frame thread->admitted, before thread->calls and planned.now.in change. If a signal
+ * handler leaves the hook by longjmp() before these two members change, the frame remains, and the
+ * thread stays ready.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -99,9 +100,9 @@ static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Stores @entry in @word of a table for the stub, and then looks whether the plan was replaced.
- * plans.c stores a new plan before it empties the tables. So either this thread sees the new plan
- * and takes @entry back, or plans.c also removes @entry.
+ * Stores @entry in @word of a table for the stub, and then checks whether the plan was replaced.
+ * plans.c stores a new plan before it empties the tables. So @entry does not stay under a new plan:
+ * either this thread sees the new plan and removes @entry, or plans.c removes @entry.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -198,8 +199,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 }
 
 /*
- * Pushes a frame without a record in an open thread. A handler may jump out for good at any point,
- * so state_keep_back() comes before the push.
+ * In an open thread, pushes a frame without a record. A signal handler may leave this function by
+ * longjmp() at any point, so state_keep_back() comes before the push.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)

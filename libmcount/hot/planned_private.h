@@ -48,8 +48,8 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock. A fit that
- * has become too old since then is used once more.
+ * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock if needed.
+ * The fit is used even if it has become too old after planned_prepare().
  */
 static inline uint64_t planned_clock(struct thread *t)
 {
@@ -74,15 +74,15 @@ struct take_reading {
 void planned_take_reading(void *take);
 
 /*
- * The return address that was in the slot of @f before it was replaced. Frames of tail calls share
- * one slot.
+ * The program's own return address for @f. The slot of @f may have the trampoline's address
+ * instead. Frames of tail calls share one slot.
  */
 uint64_t planned_own_return(const struct frame *f);
 
 /*
  * For the trigger `recover`. With @shows, at the start of @f: puts the program's own return
- * addresses back into the slots of the callers of @f, so that code inside of @f can walk the stack
- * by itself. Without @shows, at the end of @f: replaces these addresses again.
+ * addresses back into the slots of the callers of @f, so that code inside of @f can walk the stack.
+ * Without @shows, at the end of @f: puts the trampoline's address into these slots again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 

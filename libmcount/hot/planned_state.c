@@ -79,7 +79,9 @@ bool planned_make(struct thread *t)
 
 	if (!p)
 		return false;
-	/* frames[0] counts as written, so that a search for ENTRYs to write ends at frames[0]. */
+	/*
+	 * frames[0] counts as written. So a search for the first ENTRY to be written stops there.
+	 */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
 	return true;
@@ -199,8 +201,9 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * If a signal handler jumps out of this function for good, p->now lacks the frames'
-	 * changes. Each frame still undoes its change when the frame ends. This does no harm.
+	 * If a signal handler leaves this function by longjmp() before the end, p->now lacks the
+	 * changes of the frames. The end of a frame sets p->now to pf->before, so p->now becomes
+	 * right again.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -262,7 +265,7 @@ static bool watches_same(const struct live_plan *a, const struct live_plan *b)
 }
 
 /*
- * Sets the members that follow from a plan. The caller stores planned.plan afterwards, so that
+ * Sets the members that depend on the plan. The caller stores planned.plan afterwards, so that
  * these members are valid when the thread has the plan.
  */
 static void prepare_plan(struct planned *p, const struct live_plan *plan)
@@ -355,7 +358,10 @@ void planned_end(struct thread *t)
 {
 	struct planned *p = t->planned;
 
-	/* In a forked child, the thread of this state may have set these members in a hook. */
+	/*
+	 * In a forked child, @t may belong to a thread of the parent that was in a hook during the
+	 * fork. The hook may have set these members.
+	 */
 	p->estimate_ns = 0;
 	p->frames[1].result = NULL;
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
@@ -380,8 +386,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * The plan of @t is not freed while the hook of @t is interrupted. The plan that the aside
-	 * had before may be freed already.
+	 * The plan of @t is not freed while the hook of @t is interrupted. The plan of an earlier
+	 * use of the aside may be freed already.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

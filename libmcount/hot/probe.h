@@ -117,7 +117,7 @@ struct thread {
 	uint64_t cut_ns;       /* when @cut was entered; a later call in the frame differs */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* with @is_made: the state of the running thread's own stack */
-	struct thread *around; /* with @is_exact: the state of the stack that the thread left */
+	struct thread *around; /* with @is_exact: state of the stack from which the thread came */
 	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/* NULL until a handler that has interrupted a hook makes a call, or records an event */
@@ -135,7 +135,7 @@ struct thread {
 	_Atomic uint32_t in_use;    /* 0: its thread has ended, and a new one may take the state */
 	/* -finstrument-functions: numbers of open calls that have no frame (cygprof.c) */
 	uint32_t cyg_again; /* open calls of @top's function that filters leave alone */
-	uint32_t cyg_deep;  /* the number of calls in @cyg_skipped of @top's function */
+	uint32_t cyg_deep;  /* open calls of @top's function that @cyg_skipped counts */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */
@@ -147,7 +147,7 @@ struct thread {
 	 * until the end of that hook
 	 */
 	uint32_t leaves_ring;
-	/* in a forked child: the thread gets a ring in the child's arena with its first record */
+	/* in a forked child: at its first record, the thread gets a ring in the child's arena */
 	uint32_t wants_ring;
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
@@ -207,13 +207,13 @@ struct live_plan;
  * recorder.
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
- * @plain: all calls are recorded alike, so that the common case is one test
+ * @plain: all calls are recorded alike
  * @tracing: there is anything to record at all
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; triggers, signals (--signal) and plans switch it
  * @live: the plan in force, see plans.h; NULL before the first one
  * @plan: the settings of the first plan, but the flags, signals and generation of the newest one.
- *        Its -D and -t are for calls while @plain is set; other calls use planned.plan
+ *        While @plain is set, the limits -D and -t come from @plan. Else planned.plan has them
  * @forked: enum fork_state. A forked child reports itself with its first record
  *
  * The states, in the order in which a process enters them; @is_on matters only in the third state:
@@ -328,8 +328,8 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() for a call that the stub has not found in thread->calls, or
- * that its fast path cannot handle.
+ * HOT. Does the work of probe_entry() when the stub has not found the call in thread->calls, or
+ * when the fast path of the stub cannot handle the call.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -450,8 +450,9 @@ void thread_leave_alone(void);
 void thread_cut_off(_Atomic uint32_t *counter);
 
 /*
- * COLD. Called before a clone(2) with @flags. Stops tracing this thread if the new thread would
- * share its state while both run: @flags has CLONE_VM, but no CLONE_SETTLS or CLONE_VFORK.
+ * COLD. Called before a clone(2) with @flags. Stops tracing this thread if @flags has CLONE_VM, but
+ * neither CLONE_SETTLS nor CLONE_VFORK: the new thread would share the state of this thread while
+ * both threads run.
  */
 void thread_before_sharing(uint64_t flags);
 
@@ -515,9 +516,9 @@ void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
 /*
- * COLD. thread_before_fork() counts a fork for the recorder. thread_after_fork() is called in the
- * child, which has only this thread: it notes the child for the recorder, and frees the states of
- * other threads.
+ * COLD. thread_before_fork() counts a fork for the recorder. The child calls thread_after_fork(),
+ * which notes the child for the recorder. The child has only one thread, so thread_after_fork()
+ * frees the states of the other threads.
  */
 void thread_before_fork(void);
 void thread_after_fork(void);
@@ -552,7 +553,7 @@ void ring_settle(struct thread *t);
 /*
  * COLD. Leads the library calls in @sites[@nr] through the stubs, if possible.
  *
- * @finds: find the functions that the dynamic linker has not bound yet
+ * @finds: true: functions that the dynamic linker has not bound yet are looked up
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 

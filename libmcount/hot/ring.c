@@ -48,8 +48,8 @@ void ring_wake_writer(struct ring *r)
 
 	/*
 	 * This thread stores the ring's head before it loads @sleeping. The writer stores @sleeping
-	 * before it looks at heads once more. Because of the fences between these steps, this
-	 * thread sees that the writer sleeps, or the writer sees the new records.
+	 * before it checks the heads again. Because of the fences between these steps, at least one
+	 * of the two threads sees the store of the other thread.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&probe.control->writers[writer].sleeping))
@@ -348,9 +348,9 @@ static void put_lost(struct thread *t, uint64_t untold)
 	char *end = put_record(t->at, 0, record_data(RECORD_LOST, 0, untold));
 
 	/*
-	 * put_record() may touch a new page of the ring. If there is no memory for it, the kernel
-	 * may end the process. So @lost_told changes only afterwards: the recorder can still report
-	 * the losses.
+	 * put_record() may touch a new page of the ring. If there is no memory for this page, the
+	 * kernel may end the process. So @lost_told changes after put_record(): the recorder can
+	 * still report the losses.
 	 */
 	guard_barrier();
 	add_alone(&t->ring->lost_told, untold);
@@ -377,8 +377,8 @@ static void make_room(void *arg)
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
 	/*
-	 * In a forked child, session_report_fork() gives @t a ring in the child's arena. Before
-	 * that, this thread or another thread reports the child.
+	 * In a forked child, session_report_fork() waits until this thread or another one has
+	 * reported the child. After the report, @t gets a ring in the child's arena.
 	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;
