@@ -109,7 +109,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');
-		/* The user's text is kept if it is only about arguments, or only about results. */
+		/* The user's text stays unchanged if the rule is only about @about. */
 		if (rule->about == about)
 			strbuf_addstr(out, rule->text);
 		else

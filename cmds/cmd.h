@@ -23,14 +23,14 @@ enum cmd_status {
  * @name: the word on the command line
  * @args: the words after the options, for the usage line; NULL when there are none
  * @help: one phrase, for the list of commands
- * @bit: the command takes the rows of the option table that have one of these bits. `script
- *       --record` has two bits, and all other commands have one
+ * @bit: an option belongs to the command if @bit and the option's row in the option table have a
+ *       common bit. `script --record` has two bits in @bit, and all other commands have one
  * @needs_program: the rest of the command line is a program that the command runs
  * @may_read: without a program, the command reads a recording
  * @keeps_rest: the first word that is not an option, and all words after it, are for another
  *              program
  * @reads_data: the options in default.opts of the data directory apply
- * @uses_pager: stdout goes through the pager when it is a terminal
+ * @uses_pager: if stdout is a terminal, the output goes through the pager
  * @check: checks the words that only this command understands. Runs before all other work. Returns
  *         0 or -ERR_USAGE. May be NULL
  * @run: does the work. Returns an enum cmd_status, the exit status of a program, a negative errno,

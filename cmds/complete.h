@@ -18,8 +18,8 @@ enum opts_complete {
 };
 
 /*
- * Print the words for opts->cmd. Functions are those of the program on the command line, or of the
- * data directory. No errors are printed, because a shell is completing a word.
+ * Print the words for opts->cmd. Names of functions come from the program on the command line, or
+ * from the data directory. No errors are printed, because a shell is completing a word.
  */
 void complete_print(const struct opts *opts);
 

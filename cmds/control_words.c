@@ -16,8 +16,8 @@
 #define ANSWER_TIMEOUT_MS 60000
 
 /*
- * Prints the lines of the answer. msg_list() and msg_warn() escape them, since they may contain
- * names that a program has chosen. Warnings go to standard error.
+ * Prints the lines of the answer. A line may contain names that a program has chosen. Therefore
+ * msg_list() and msg_warn() escape each line. Warnings go to standard error.
  */
 static void print_answer(const struct msg *msg, const struct strbuf *answer)
 {
@@ -153,7 +153,8 @@ int control_live(const struct opts *opts, struct uft_err *err)
 
 	add_options(opts, &words);
 	/*
-	 * Without words, the command only says that the process is being recorded, as uftrace does.
+	 * If there are no words to send, the command only says, like uftrace, that the process is
+	 * being recorded.
 	 */
 	if (!words.len) {
 		msg_warn(

@@ -41,7 +41,7 @@ bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct o
 	return facts->found != NULL;
 }
 
-/* @in_module: for each entry of the filters, by its index, the number of matches in this module */
+/* @in_module: the number of matches of each filter in this module, by the index of the filter */
 static void match_symbol(struct debug_facts_filters *facts, const struct debug_facts_module *module,
 			 const struct symbol *sym, size_t *in_module)
 {

@@ -52,9 +52,9 @@ static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 }
 
 /*
- * The first entries of @filters are the specs of --filter and --notrace. @marks has a byte for each
- * of these entries: SPEC_MARK_NEGATED for --notrace, SPEC_MARK_PLAIN for --filter. Entries after
- * the last entry of --notrace have no byte.
+ * Finds the entries of @filters that come from --notrace. The first entries are the specs of
+ * --filter and --notrace. Byte i of @marks belongs to entry i: SPEC_MARK_NEGATED for --notrace,
+ * SPEC_MARK_PLAIN for --filter. The last byte belongs to the last entry of --notrace.
  */
 static void mark_notrace(const struct strbuf *marks, struct filters *filters)
 {

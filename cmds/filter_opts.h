@@ -1,6 +1,6 @@
 /*
- * The options that choose functions, such as -F. They are collected as text, and parsed when all
- * options are known.
+ * The options that choose functions, such as -F. The arguments of these options are collected as
+ * text, and parsed when all options are known.
  */
 #ifndef UTRAIL_CMDS_FILTER_OPTS_H
 #define UTRAIL_CMDS_FILTER_OPTS_H

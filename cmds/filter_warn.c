@@ -127,8 +127,9 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * True when @filters leave no function. @kinds are the kinds of filters that opt in
- * (filters_opt_in()). Functions are left only if each kind has a filter with a match.
+ * True when @filters exclude all functions. @kinds are actions that choose some calls, and so
+ * exclude all other calls (filters_opt_in()). If one of these actions has no filter with a match,
+ * all functions are excluded.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {

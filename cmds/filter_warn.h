@@ -25,7 +25,7 @@ bool filter_has_unmatched(const struct opts *opts);
 
 /*
  * Warn about filters that have matched no function, and suggest the nearest of @names. Returns true
- * when the filters leave no function at all. The warning says this, too.
+ * when a warning says that the filters exclude all functions.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

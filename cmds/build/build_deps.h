@@ -9,7 +9,7 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * Write the output that @opts request to @sink: the answer about one file, or all dependencies.
+ * Write to @sink what @opts request: the answer about one file, or all dependencies.
  * Returns 0, or a negative error with @err.
  */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,

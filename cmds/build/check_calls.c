@@ -10,7 +10,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/object/c_literal.h"
 
-/* The names that <fstrace.h> writes for its macros when sources are checked. */
+/* Names that <fstrace.h> puts into preprocessed sources when FSTRACE_CHECK is defined. */
 #define USE   "fstrace_check_use_"
 #define DECL  "fstrace_check_decl_"
 #define INT64 "fstrace_check_int64_"
@@ -57,8 +57,8 @@ static bool is_equal(const char *a, const char *b)
 }
 
 /*
- * Takes ownership of @event. Returns 0 or -ENOMEM. If a required member is NULL, its allocation has
- * failed, and the result is -ENOMEM, too.
+ * Takes ownership of @event. Returns 0 or -ENOMEM. If @event or a required member is NULL, an
+ * earlier allocation has failed, and -ENOMEM is returned.
  */
 static int add_event(struct check_events *events, struct check_event *event)
 {
@@ -71,8 +71,8 @@ static int add_event(struct check_events *events, struct check_event *event)
 
 	if (known) {
 		/*
-		 * Two declarations with different formats leave the event without a format, because
-		 * a use may mean either of them.
+		 * If two declarations have different formats, the event gets no format: a call of
+		 * FSTRACE() may belong to either declaration.
 		 */
 		if (!is_equal(known->format, event->format)) {
 			free(known->format);
@@ -171,7 +171,7 @@ static int take_declare(struct check_scan *scan, const struct text *left_side,
 	return ret;
 }
 
-/* Notes the variables in `extern fstrace_event_t *sold, *quiet;`. @scan is after the type. */
+/* Notes the variables in `extern fstrace_event_t *sold, *quiet;`. @scan has read the type. */
 static void take_externs(struct check_scan *scan, struct check_calls *calls)
 {
 	while (check_scan_next(scan) && !check_scan_is(scan, ";") && !check_scan_is(scan, "(")) {
@@ -266,7 +266,8 @@ static void put_call(struct check_calls *calls, const struct check_event *event,
 }
 
 /*
- * Appends a use whose format is unknown. The compiler checks its arguments only as C expressions.
+ * Appends @args for the use of an event whose format is unknown. The compiler then checks only that
+ * the arguments are valid expressions.
  */
 static void put_unknown(struct check_calls *calls, const char *args)
 {

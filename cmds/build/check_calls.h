@@ -1,6 +1,6 @@
 /*
- * Finds uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>), and
- * rewrites them so that compilers check them.
+ * Finds uses of declared events in preprocessed sources (FSTRACE_CHECK of <fstrace.h>). Rewrites
+ * each use as an expression that compilers can check.
  */
 #ifndef UTRAIL_CMDS_CHECK_CALLS_H
 #define UTRAIL_CMDS_CHECK_CALLS_H
@@ -25,7 +25,7 @@ struct check_event {
 };
 
 /*
- * A set of events. @map finds an event by its expression, without the blanks in it. The struct
+ * A set of events. The key of an event in @map is the event's expression without blanks. The struct
  * starts as { 0 } and ends with check_events_deinit().
  */
 struct check_events {
@@ -56,8 +56,8 @@ struct check_use {
  * @declared: events that this source declares by FSTRACE_DECL() and fstrace_declare()
  * @externs: a list of variables that this source declares extern
  * @has_long_64: int64_t is long
- * @text: source for a compiler, with a call of a printf()-like function for each use; the call for
- *         use N has the line number N in the file name CHECK_FILE
+ * @text: source for a compiler. Each use has become a call of a printf()-like function, or only the
+ *         arguments if the format is unknown. Line markers put use N into line N of CHECK_FILE
  */
 struct check_calls {
 	struct check_events declared;

@@ -25,7 +25,7 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
  *
  * @has_value: the value is in the same word or in the next one
  * @is_prefix: any text may follow @name in the word
- * @is_language: the option also applies to the command that reads preprocessed text
+ * @is_language: both commands get the option; all other options are only for preprocessing
  */
 struct option {
 	const char *name;
@@ -154,8 +154,8 @@ static int take_option(struct check_compiler *compiler, const struct words *argv
 		if (word[len] ? option->has_value || option->is_prefix : !option->has_value)
 			return add_option(compiler, option, word, "");
 		/*
-		 * The value is put into one word with its option. So the compiler does not take the
-		 * value for another option or for a response file ("@FILE").
+		 * The option and its value become one word. The compiler could read a separate
+		 * value as an option, or as a response file ("@FILE").
 		 */
 		if (!word[len] && *at + 1 < argv->nr)
 			return add_option(compiler, option, word, argv->words[++*at]);
@@ -214,8 +214,8 @@ static int add_rest(const struct check_entry *entry, struct check_compiler *comp
 	int ret = add_words(&compiler->preprocess, preprocess);
 
 	/*
-	 * With "./" before it, a file name that begins with '-' or '@' is not taken for an option
-	 * or for a response file.
+	 * A relative file name gets "./" at its front. Otherwise the compiler could read a name
+	 * that begins with '-' or '@' as an option or a response file.
 	 */
 	if (ret == 0)
 		ret = add_word(&compiler->preprocess, *entry->file == '/' ? "" : "./", entry->file);
@@ -261,8 +261,8 @@ void check_compiler_deinit(struct check_compiler *compiler)
 }
 
 /*
- * Runs @argv with @fds as its standard descriptors. They are files in memory: with a pipe, the
- * compiler could wait for the pipe's reader.
+ * Runs @argv with @fds as its standard descriptors. @fds are files in memory, because a pipe could
+ * become full, and the compiler would wait forever.
  */
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {

@@ -14,8 +14,8 @@
  * that checks the preprocessed text. The first one names the source and writes to standard output;
  * the second one reads standard input.
  *
- * The file may come from a stranger. So no shell runs, the compiler is searched only in $PATH, and
- * only listed options are taken. No listed option writes files or loads code.
+ * compile_commands.json may come from a stranger. So no shell runs, the compiler is searched only
+ * in $PATH, and only listed options are taken. No listed option writes files or loads code.
  *
  * @is_source: false for assembler and other languages, which are not checked
  */
@@ -35,8 +35,9 @@ void check_compiler_deinit(struct check_compiler *compiler);
 #define cleanup_check_compiler cleanup(check_compiler_deinit)
 
 /*
- * Run @argv in @directory with @input as its input. Its output is appended to @out, and its
- * messages to @messages. Returns the exit status, 128 after a signal, or a negative errno.
+ * Run @argv in @directory with @input as standard input. Append the standard output to @out, and
+ * the standard error to @messages. Returns the exit status, 128 after a signal, or a negative
+ * errno.
  */
 int check_compiler_run(const char *directory, const struct words *argv, const struct strbuf *input,
 		       struct strbuf *out, struct strbuf *messages);

@@ -114,7 +114,7 @@ static bool take_strings(struct text *t, struct words *words)
 	return take_json_char(t, ']');
 }
 
-/* Skips the value of a member that is not needed. */
+/* Skips a JSON value of any kind. */
 static bool skip_value(struct text *t, int depth)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -5,11 +5,11 @@
 #include "utils/base/containers/words.h"
 
 /*
- * An entry of the file. All strings are allocated on the heap.
+ * An entry of compile_commands.json. All strings are allocated on the heap.
  *
  * @file, @output: may be relative to @directory; @output may be NULL
- * @argv: the compiler and its arguments; if the file has the command as one text, it is split as a
- *         shell splits it, but without expansions
+ * @argv: the compiler and its arguments; if the entry has the command as one text, the text is
+ *         split by the rules of shells, but without expansions
  */
 struct check_entry {
 	char *directory;
@@ -26,7 +26,7 @@ struct check_db {
 
 /*
  * Append the entries of the file @path, a clang "JSON Compilation Database". Returns 0, or a
- * negative errno. For -EINVAL, @err names the place of the wrong format.
+ * negative errno. For -EINVAL, @err says where the format is wrong.
  */
 int check_db_load(const char *path, struct check_db *db, struct uft_err *err);
 

@@ -15,9 +15,10 @@ enum check_kind {
 };
 
 /*
- * @left: the text after the last token
- * @start: the place of the token
- * @line, @file: the token's line and file, which the line markers state; @file has no quotes
+ * @left: the text after the current token
+ * @start: the place of the current token
+ * @line, @file: the line and file of the current token, which the line markers state; @file has no
+ *                quotes
  */
 struct check_scan {
 	struct text left;
@@ -32,13 +33,13 @@ struct check_scan check_scan_of(const struct strbuf *text);
 /* Read the next token. Returns false at the end. */
 bool check_scan_next(struct check_scan *scan);
 
-/* True when the token is the word or byte @token. */
+/* True when the current token is the word or byte @token. */
 bool check_scan_is(const struct check_scan *scan, const char *token);
 
 /*
- * Read an argument of a call up to the ',' or ')' that becomes the token. Line markers are left
- * out; each run of blanks becomes one blank. Returns false when the text ends before the argument
- * does.
+ * Read an argument of a call. The ',' or ')' after the argument becomes the current token. Line
+ * markers are left out; each run of blanks becomes one blank. Returns false when the text ends
+ * before the argument does.
  *
  * @takes_all: a ',' does not end the argument
  */

@@ -300,8 +300,8 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 /*
  * Check the output and read the earlier entries. If this fails, no command runs. Then run the
  * command of the build, if there is one, and write the output. Returns an error if the checks or
- * the recording fail. Otherwise returns the exit status of the command if it is not 0, or else the
- * result of writing the output.
+ * the recording fail. If the command's exit status is not 0, returns this status. In all other
+ * cases returns the result of writing the output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {

@@ -5,7 +5,10 @@
 #include "cmds/control_words.h"
 #include "utils/spec/steer.h"
 
-/* The target is the first word, or the directory of -d when the first word is a change. */
+/*
+ * The first word is the target. If there is no word, or if the first word is an order to the
+ * recorder (steer_word_find()), the target is the directory of -d.
+ */
 static int run_control(const struct opts *opts, struct uft_err *err)
 {
 	bool has_whom = opts->nr_args && !steer_word_find(opts->args[0]);

@@ -219,7 +219,7 @@ static int convert_info(struct conversion *c, struct uft_err *err)
 		return cannot_read(c, &file, fd, err);
 	while ((got = fd_read_full(fd, c->buf, PART_BYTES)) > 0 && bytes.len < INFO_MAX_BYTES)
 		strbuf_add(&bytes, c->buf, got);
-	/* If bytes are left, the file is too large. */
+	/* If the loop has ended before the end of the file, the file is too large. */
 	if (got > 0)
 		got = -EFBIG;
 	if (got < 0 || strbuf_oom(&bytes))

@@ -67,8 +67,8 @@ static int dump_exported(const struct opts *opts, struct trace_data *data, struc
 }
 
 /*
- * Writes one page about both recordings. SIGINT ends only the reading of the recording that is
- * being read. The page is written to its end nevertheless.
+ * Writes one HTML page about two recordings. If SIGINT ends the reading of @base, @pair is still
+ * read. The page is completed even after SIGINT.
  */
 static int dump_both(const struct opts *opts, struct trace_data *base, struct trace_data *pair,
 		     struct uft_err *err)
@@ -130,8 +130,8 @@ static int dump_files(const struct opts *opts, struct trace_data *data, struct s
 			 "records of '%s' are shown",
 			 data->dir);
 	/*
-	 * A warning is needed only for a typed option. Options of default.opts have had their
-	 * effect while recording.
+	 * Warn only about an option on the command line. An option in default.opts had its effect
+	 * when the data was recorded.
 	 */
 	if (opts_has_typed(opts, "time-filter"))
 		msg_warn(&opts->msg, "option '--time-filter' means nothing for dump without "

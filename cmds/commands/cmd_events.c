@@ -57,7 +57,7 @@ static const struct exporter *export_as(const struct opts *opts)
 	return (size_t)opts->export_as < ARRAY_SIZE(exporters) ? exporters[opts->export_as] : NULL;
 }
 
-/* Imports fstrace logs, logs of POSIX Trace, or process and file events in text form. */
+/* Imports fstrace logs, logs of POSIX Trace, or an etrace text (process and file events). */
 static int import(const struct opts *opts, struct uft_err *err)
 {
 	int ret = etrace_is_given(opts, err);

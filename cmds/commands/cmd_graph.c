@@ -56,7 +56,8 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	tree_configure(&stages);
 	stages.stages.closes_open_calls = !graph->config.is_by_task;
 	/*
-	 * The graph of one function begins at the calls of that function. They may have any depth.
+	 * The graph of one function begins at the calls of that function. These calls may have any
+	 * depth.
 	 */
 	if (graph->config.func)
 		stages.stages.depth = UINT32_MAX;

@@ -75,7 +75,7 @@ static int show_report(const struct opts *opts, char *data_dir, struct uft_err *
 	return status;
 }
 
-/* Returns the command that shows the calls: `script` with a script, or else `replay` or `tui`. */
+/* Returns the command that shows the calls: `tui` for --tui, `script` for -S, or else `replay`. */
 static const struct cmd *shown_by(const struct opts *opts)
 {
 	if (opts->live_tui)
@@ -174,7 +174,7 @@ static void ignore_interrupts(void)
 
 /*
  * Records the program. Returns true when there is a recording to view. In this case, later
- * interrupts end the view. @status gets the program's exit status, or that of an error.
+ * interrupts end the view. @status gets the program's exit status, or an error of `record`.
  */
 static bool record_first(const struct opts *opts, char *data_dir, int *status, struct uft_err *err)
 {
@@ -201,8 +201,8 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 }
 
 /*
- * True when calls can be shown while the program runs. A report is printed before the calls, and a
- * flight recording stays in memory, so in both cases the calls are shown at the end.
+ * True when calls can be shown while the program runs. The calls are shown at the end if a report
+ * must be printed first, or if a flight recording stays in memory.
  */
 static bool can_follow(const struct opts *opts)
 {
@@ -213,8 +213,8 @@ static bool can_follow(const struct opts *opts)
 #define LOOK_AGAIN_MS 10
 
 /*
- * Waits until the recorder answers or writes to @over_fd. Returns false when @over_fd was closed
- * without a byte, which means that there is nothing to show.
+ * Waits until the recorder answers a request, writes a byte to the pipe of @over_fd, or closes this
+ * pipe. Returns false when the pipe was closed without a byte: there is nothing to show.
  */
 static bool wait_for_recorder(const char *data_dir, int over_fd)
 {
@@ -229,8 +229,8 @@ static bool wait_for_recorder(const char *data_dir, int over_fd)
 }
 
 /*
- * Shows the calls in a process of its own while the recorder records. Errors of the recording are
- * reported by the recorder's process.
+ * Shows the calls while the recorder records. Runs in the viewer, a process that only shows calls.
+ * The recorder's process reports errors of the recording.
  */
 static int show_while_recording(const struct opts *opts, char *data_dir, int over_fd,
 				struct uft_err *err)
@@ -477,8 +477,8 @@ static int wait_for(pid_t pid, const sigset_t *signals, struct uft_err *err)
 }
 
 /*
- * Lets a child do the work. The parent removes the files afterwards, so no file remains, even after
- * Ctrl-C or a crash of the child.
+ * Lets a child do the work in a temporary directory. The parent always removes this directory, even
+ * after Ctrl-C or a crash of the child.
  */
 static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 {
@@ -550,8 +550,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * Does the work of `live --keep-pid`, where this process becomes the program. The calls must not be
- * shown by one of its children: the program's wait(2) would see the child.
+ * Does the work of `live --keep-pid`, where this process becomes the program. No child of this
+ * process may show the calls: the program's wait(2) would see the child.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {
@@ -561,7 +561,7 @@ static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 	const sigset_t set = interrupts();
 	sigset_t before;
 
-	/* Signals stay blocked until the process that removes the files exists. */
+	/* Block signals until there is a process that will remove the temporary files. */
 	sigprocmask(SIG_BLOCK, &set, &before);
 
 	int ret = opts->live_record ? 0 : make_temp_dir(top, err);

@@ -1,4 +1,4 @@
-/* `utrail record`: run a program under the probe and save what it did. */
+/* `utrail record`: run a program under the probe, and save what the program did. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ static unsigned default_writers(void)
 
 /*
  * Chooses the events of perf. Without --Event all three kinds are used: starts and ends of tasks,
- * their names, and context switches.
+ * names of tasks, and context switches.
  */
 static void choose_perf(const struct opts *opts, struct record_settings *settings)
 {
@@ -62,7 +62,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/* If a call that -C or -L leaves out waits, a recorded caller would seem to wait. */
+	/* A waiting call may be left out by -C or -L. Its recorded caller would seem to wait. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }
@@ -205,8 +205,8 @@ static void warn_about_unseen_filter(const struct run *run, const struct notes *
 }
 
 /*
- * Warns of programs that have forbidden themselves system calls. The probe respects this and does
- * not make the calls, so the recording is incomplete.
+ * Warns of programs that have used seccomp to forbid system calls. The probe does not make the
+ * forbidden system calls, so the recording is incomplete.
  */
 static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			      unsigned long long lost)
@@ -227,7 +227,7 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 notes->talks_sealed == 1 ? "time" : "times");
 }
 
-/* Returns the first error of writing a map or symbol file. Its code is 0 without an error. */
+/* Returns the first error of writing a map or symbol file. A code of 0 means no error. */
 static const struct uft_err *save_error(const struct recorder *rec)
 {
 	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
@@ -366,7 +366,7 @@ static int choose_way(struct run *run, struct recorder *rec, struct uft_err *err
 	return ret;
 }
 
-/* Begins to follow processes. The child waits for this, so that all processes are recorded. */
+/* Begins to follow all processes of the program. Call it before the program starts. */
 static int begin_processes(struct run *run, struct recorder *rec, struct uft_err *err)
 {
 	struct launched *program = &run->program_process;
@@ -409,7 +409,7 @@ static int finish_run(struct run *run, struct recorder *rec, int ret)
 	return ret;
 }
 
-/* Finds the functions to patch before the program starts, so that the program does not wait. */
+/* Finds the functions that are to be patched. Call it before the program starts. */
 static void find_patches(struct run *run, struct recorder *rec)
 {
 	char path[PATH_MAX];
@@ -710,9 +710,9 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * A task that has made this process its tracer (PTRACE_TRACEME) is released when it stops.
-	 * If waitid() reports a child other than the program, it is a child that this process had
-	 * before it executed utrail.
+	 * A task may have made this process its tracer (PTRACE_TRACEME). When such a task stops,
+	 * the task is released. Children other than the program existed before this process
+	 * executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

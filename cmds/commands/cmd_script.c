@@ -13,12 +13,15 @@
 
 static void tell_script_line(void *self, const char *line)
 {
-	/* After the flush, the line follows the script's output if both go to one file. */
+	/* Without the flush, the line could come before earlier output of the script. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }
 
-/* Warns if the script has options for recording. It may need values that were not recorded. */
+/*
+ * Warns if the script has options for recording. Such a script may need values that were not
+ * recorded.
+ */
 static void note_options(const struct opts *opts)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

@@ -1,4 +1,4 @@
-/* The difference of two recordings' call graphs, which graph and dump show. */
+/* The difference of two recordings' call graphs, for the commands `graph` and `dump`. */
 #ifndef UTRAIL_CMDS_COMMANDS_COMPARE_GRAPHS_H
 #define UTRAIL_CMDS_COMMANDS_COMPARE_GRAPHS_H
 

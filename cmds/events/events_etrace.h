@@ -18,8 +18,8 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 			 struct uft_err *err);
 
 /*
- * Write the output of `build` for @opts to the file @name, as build_output_open() does. Returns an
- * exit status, or a negative error with @err.
+ * Write the output of `build --as=etrace` to the file @name, which build_output_open() opens.
+ * Returns an exit status, or a negative error with @err.
  *
  * @name: "-" for standard output
  */

@@ -1,6 +1,6 @@
 /*
  * `utrail events check`: checks that the lines of a log have the form that libutrail-trace writes.
- * Other readers of logs also report wrong lines with struct log_problems.
+ * `events check` and `events import` report wrong lines with struct log_problems.
  */
 #ifndef UTRAIL_CMDS_EVENTS_LOG_H
 #define UTRAIL_CMDS_EVENTS_LOG_H

@@ -59,8 +59,8 @@ static void tell_wrong_line(struct tally *tally, const struct strbuf *line)
 }
 
 /*
- * Writes the file name and the line of a place in the sources. The name includes its directory:
- * tools need it to open the file.
+ * Writes the file name and the line of a place in the sources. The file name includes the
+ * directory, so that tools can open the file.
  */
 static void put_place(struct strbuf *out, const struct check_entry *entry, const char *file,
 		      unsigned line)
@@ -73,8 +73,8 @@ static void put_place(struct strbuf *out, const struct check_entry *entry, const
 }
 
 /*
- * Returns the directive that takes argument @nr of @format, counted from 1. The piece is empty when
- * there is none.
+ * Returns the directive of @format that takes argument @nr. The first argument has the number 1. If
+ * there is no such directive, the result is { 0 }.
  */
 static struct fst_piece directive_of(const char *format, unsigned long nr)
 {
@@ -128,8 +128,9 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 }
 
 /*
- * True for an argument that is accepted although its type differs. An untyped pointer, such as
- * NULL, is accepted for a text. If int64_t is long, a long long is accepted for a long.
+ * True for an argument that is accepted although its type is not the type that the format requires.
+ * An untyped pointer, such as NULL, is accepted for a text. If int64_t is long, a long long is
+ * accepted for a long.
  */
 static bool does_fit(const struct check_calls *calls, const char *text)
 {

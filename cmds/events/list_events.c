@@ -120,7 +120,7 @@ static void list_libraries(const struct opts *opts, const char *path, size_t *nr
 {
 	struct strbuf paths cleanup_strbuf = { 0 };
 
-	/* If the libraries cannot be found, the program's own events are listed all the same. */
+	/* If the libraries are unknown, only the events of the program itself are listed. */
 	if (libraries_of(path, &paths) > 0)
 		libraries_warn(path, &opts->msg);
 	strbuf_list_each (&paths, library) {

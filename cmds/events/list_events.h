@@ -5,12 +5,12 @@
 #include "cmds/opts.h"
 
 /*
- * Print the kernel's tracepoints. If there is a program opts->args[0], also print its static probes
- * (SDT), and the events that it and its libraries declare. Returns CMD_DONE, or a negative error
- * with @err.
+ * Print the kernel's tracepoints. If there is a program opts->args[0], also print the static probes
+ * (SDT) of the program, and the events that the program and its libraries declare. Returns
+ * CMD_DONE, or a negative error with @err.
  *
- * With --Event, print only the events that the option names. These may also be static probes of the
- * program's libraries.
+ * With --Event, print only the events that the option names. Static probes of the program's
+ * libraries are printed only with --Event.
  */
 int list_events(const struct opts *opts, struct uft_err *err);
 

@@ -191,7 +191,7 @@ static void add_formats(size_t width, struct strbuf *out)
 	struct strbuf words cleanup_strbuf = { 0 };
 
 	for (const struct opt_word *w = opts_format_words; w->word; w++) {
-		/* These formats are for `report` alone. */
+		/* Only `report` has the formats CSV and JSON. */
 		if (w->value != OPTS_FORMAT_CSV && w->value != OPTS_FORMAT_JSON)
 			strbuf_addf(&words, "%s%s", words.len ? ", " : "", w->word);
 	}

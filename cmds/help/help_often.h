@@ -1,4 +1,4 @@
-/* Examples and frequent options of each command, with which its help begins. */
+/* Examples and frequent options of each command, for the beginning of the command's help. */
 #ifndef UTRAIL_CMDS_HELP_OFTEN_H
 #define UTRAIL_CMDS_HELP_OFTEN_H
 

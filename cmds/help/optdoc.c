@@ -272,8 +272,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes the options of each command, their possible arguments, and the options that the letters
- * stand for. Arguments that can only follow a '=' have a table of their own.
+ * Writes four tables: the options of each command, the possible arguments of each option, arguments
+ * that can only follow a '=', and the option for each letter, such as -k.
  */
 static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 {

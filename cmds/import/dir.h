@@ -24,8 +24,8 @@ int import_dir_make(struct store_dir *dir, const char *path, const char *options
 struct data_header import_dir_header(const struct opts *opts);
 
 /*
- * Set the members of @info of a new recording: its maker, its time, and its program @exename.
- * Returns 0 or -ENOMEM.
+ * Set the members of @info for a new recording: the program @exename, the command line and version
+ * of utrail, the kind of patterns, and the date. Returns 0 or -ENOMEM.
  */
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);
@@ -34,8 +34,8 @@ int import_dir_describe(const struct opts *opts, const char *exename, size_t len
 int import_dir_add_tids(struct info *info, const int32_t *tids, size_t nr);
 
 /*
- * Write `info`. Members of @header that follow from @info are set first. Returns 0, or a negative
- * error with @err.
+ * Set the size and the masks in @header, and write `info`. Returns 0, or a negative error with
+ * @err.
  */
 int import_dir_publish(struct store_dir *dir, struct data_header *header, const struct info *info,
 		       struct uft_err *err);

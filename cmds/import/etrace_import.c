@@ -1,4 +1,4 @@
-/* Makes a recording from a list of process and file events as text (see etrace_import.h). */
+/* Makes a recording from a text that lists process and file events (see etrace_import.h). */
 #include "cmds/import/etrace_import.h"
 
 #include <errno.h>

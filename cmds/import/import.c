@@ -163,8 +163,8 @@ static const char *find_time(const struct import *im, uint64_t ns, uint64_t *tim
 
 /*
  * Finds the task, event and time of a line. If the line is wrong, returns the error as text, and
- * sets *@at to the error's position in the line. Otherwise returns NULL. The result is also NULL if
- * there was not enough memory. In this case to->kind or to->task is NULL.
+ * sets *@at to the error's position in the line. Otherwise returns NULL. If memory is missing,
+ * returns NULL and leaves to->kind or to->task NULL.
  */
 static const char *find_place(struct import *im, struct log_source *src, struct place *to,
 			      size_t *at)
