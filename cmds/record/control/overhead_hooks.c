@@ -92,7 +92,7 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	return nr;
 }
 
-/* Adds up the calls of left-out functions that still reach a hook. */
+/* Adds up the call rates of the left-out functions whose hooks could not be taken out. */
 static void count_left(struct overhead *o)
 {
 	o->budget.left_rate = 0;
@@ -150,8 +150,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks of left-out functions out of a process. A process without such hooks is looked at
- * again later if it does not have its newest plan, because its older plan may still put hooks in.
+ * Take the hooks of left-out functions out of a process. A process may have none of these hooks,
+ * but an old plan. The old plan may put such hooks in, so the process is looked at again later.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

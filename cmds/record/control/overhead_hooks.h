@@ -1,6 +1,6 @@
 /*
- * Part of --overhead: takes out the hooks of functions that are left out, where possible. The calls
- * of these functions then cost nothing.
+ * Part of --overhead: takes out, where possible, the hooks of functions that are left out. Calls of
+ * these functions then cost nothing.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H

@@ -96,8 +96,9 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 }
 
 /*
- * Makes a session with its modules, for a new image. Files are written later: the map with the
- * first record, and the symbols after the recorder has allowed the program to go on.
+ * Makes a session with its modules, for a new image. The files of the session are written later.
+ * The map is written just before the first record. The symbols are written after the recorder has
+ * allowed the program to go on.
  */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
@@ -116,8 +117,8 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Set the parent of the new process @proc. If the parent has not reported itself, use @origin, the
- * process whose token @proc has: processes between @origin and @proc may be unknown.
+ * Set the parent of the new process @proc. If the real parent has not reported itself, set @origin
+ * as the parent. @proc has the token of @origin, so @origin is an ancestor of @proc.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -143,8 +144,8 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	struct process *former = process_find_os(ctl->processes, talk->peer.pid);
 
 	/*
-	 * If the process of @talk has ended, no probe waits for the answer: the process was killed,
-	 * or its connection now belongs to another process. So no answer is needed.
+	 * If the process of @talk has ended, no probe waits for an answer. The process was killed,
+	 * or another process now holds the connection.
 	 */
 	if (pidfd == -ESRCH || (pidfd >= 0 && peer_has_ended(pidfd, 0)))
 		return NULL;
@@ -264,8 +265,8 @@ void control_tick(void *arg)
 }
 
 /*
- * Open files with the rights of the peer. If root has just executed the program, the process has
- * all rights, and /proc need not be read.
+ * Open files with the rights of the peer. A peer that has just started its program as root has all
+ * rights. For such a peer rights_enter(), which reads /proc, is not needed.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)
 {

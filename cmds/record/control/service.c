@@ -1,6 +1,6 @@
 /*
- * Answers requests of other commands to a running recorder (utils/format/probe/request.h), such as
- * `utrail snapshot`.
+ * Answers the requests that other commands, such as `utrail snapshot`, send to a running recorder
+ * (utils/format/probe/request.h).
  */
 #include "cmds/record/control/service.h"
 
@@ -20,10 +20,10 @@
 
 #define CLIENTS_MAX 64
 
-/* The pause before accepting connections again when no file descriptor is free. */
+/* When no file descriptor is free, the recorder accepts no connections for this period. */
 #define PAUSE_NS 20000000
 
-/* @is_parked: the client came while another was served. The event loop does not wait for it now */
+/* @is_parked: the client waits for its turn. The event loop does not watch @fd meanwhile */
 struct client {
 	struct served served;
 	int fd;

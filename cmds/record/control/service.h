@@ -1,4 +1,7 @@
-/* Handles requests of other commands to a running recorder (utils/format/probe/request.h). */
+/*
+ * Handles the requests that other commands send to a running recorder
+ * (utils/format/probe/request.h).
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 #define UTRAIL_CMDS_RECORD_CONTROL_SERVICE_H
 
@@ -19,7 +22,7 @@ struct client;
  *
  * @program_fd: a pidfd of the program, when the program exists
  * @service_fd: the socket; -1: no request can come
- * @pause_fd: a timer. When no descriptor is free, no connection is accepted until it expires
+ * @pause_fd: a timer. When no descriptor is free, new connections wait until the timer expires
  * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
  * @trouble: the reason why there is no socket, or why it does not have its usual name
  * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait,

@@ -85,8 +85,8 @@ static void note_change(struct steering *steer, const char *text)
 /* --- filters --- */
 
 /*
- * Actions that can only be chosen at the start. They need debug information, and files that readers
- * have already read.
+ * Actions that can only be chosen at the start. These actions need debug information. Besides,
+ * files describe the values, and readers may already have read these files.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -106,7 +106,8 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 
 /*
  * Finds the specs that a change adds, in a walk through the list of filters. For each option, the
- * list has first the earlier specs, about which the user has already got warnings.
+ * earlier specs stand before the added specs. The user has already got warnings about the earlier
+ * specs.
  *
  * @left: left[option] is the number of earlier specs that the walk has not passed yet
  */
@@ -259,8 +260,8 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 }
 
 /*
- * Makes the filters of @change, which come after those of @before. Specs of @before without an
- * effect are left out (@gone).
+ * Makes a list of filters: first the filters of @before, then the filters of @change. If a spec of
+ * @before has no effect, the spec is left out (@gone).
  *
  * @texts: gets the specs as text
  */
@@ -330,7 +331,10 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 
 /* --- changes --- */
 
-/* Plans list the functions that are smaller than @size, so new plans are needed. */
+/*
+ * The list of functions in a plan depends on @size. So the next plan must apply the options to all
+ * modules again.
+ */
 static void change_size(struct steering *steer, uint64_t size)
 {
 	steer->now.size_filter = size;

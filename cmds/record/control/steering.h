@@ -1,6 +1,6 @@
 /*
- * Changes that users make to a running recording: filters, limits, on and off. Processes get new
- * plans for them.
+ * Changes that users make to a running recording: filters, limits, on and off. After a change,
+ * processes get new plans.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
@@ -14,8 +14,8 @@
 #include "utils/spec/steer.h"
 
 /*
- * The choices of declared events that users have made since the start of the recording. Until the
- * first such choice, the option of the command line is in force.
+ * Users can choose declared events while the recording runs. This struct has their newest choices.
+ * Before the first such choice, the option of the command line is in force.
  */
 struct steering_ids {
 	bool has_include;
@@ -33,8 +33,8 @@ struct steering_ids {
  *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
  *           errno with a text. Runs the event loop meanwhile
  * @choose: tells the process @pid the declared events to record. Returns the same values as
- *          @repatch, and runs the event loop, too
- * @now: the settings in force. The planner uses them, too
+ *          @repatch. Runs the event loop meanwhile
+ * @now: the settings in force. The planner reads these settings
  * @filters, @specs: the changed filters and their specs. Before the first change of filters, @now
  *                   has the filters of @settings
  * @is_on: true: calls are recorded as @now requires; false: no call is recorded
@@ -75,9 +75,9 @@ void steering_end(struct steering *steer);
 
 /*
  * Check the whole @change, and then put it into force. Processes apply it from their next call on.
- * If hooks or declared events of a process cannot be changed, only this part of the change is
- * undone. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be
- * steered, -ERR_USAGE for a wrong spec.
+ * If the hooks of a process cannot be changed, the change of hooks is undone, and all other changes
+ * stay in force. The same applies to declared events. Returns 0, or a negative error with a
+ * text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

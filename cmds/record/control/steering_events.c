@@ -85,7 +85,7 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 	return 0;
 }
 
-/* Frees the patterns of @ids that a change with these flags has set or replaced. */
+/* Frees the patterns in @ids that a change has set or replaced. @flags: the flags of the change */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)

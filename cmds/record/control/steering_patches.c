@@ -10,8 +10,8 @@
 /* --- rules --- */
 
 /*
- * Saves the names of functions that may now be recorded, for readers. The planner must find the
- * functions of its plans again, because more functions have names now.
+ * Saves, for readers, the names of the functions in a file. More functions have names now than
+ * before. So the planner must apply the options to the functions again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {
@@ -122,7 +122,7 @@ static int write_process(struct steering *steer, const struct process *p, void *
 	}
 	if (process_patches_sort(&patches) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot patch process %d", p->os_pid);
-	/* If there are no patches, no rule names a file of this process. */
+	/* Without patches, there is nothing to change in this process. */
 	if (!patches.all.len)
 		return 0;
 

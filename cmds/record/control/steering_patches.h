@@ -19,16 +19,16 @@ struct repatching {
 };
 
 /*
- * Append the names of the functions in @proc to @names, each with its NUL. The files are read with
- * the rights of @proc.
+ * Append the names of the functions in @proc to @names, each with its NUL. The files of the
+ * modules are read with the rights of @proc.
  */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);
 
 /*
- * Add the rules of @change to the current rules, and find the functions that they choose. No
- * process is changed yet. Returns 0, or a negative error: -ERR_USAGE for a wrong rule, -ENOENT when
- * a rule matches no function. After an error the caller must call repatching_undo().
+ * Add the rules of @change to the current rules, and find the functions that all rules together
+ * choose. No process is changed yet. Returns 0, or a negative error: -ERR_USAGE for a wrong rule,
+ * -ENOENT when a rule matches no function. After an error the caller must call repatching_undo().
  */
 int repatching_choose(struct repatching *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
@@ -36,8 +36,9 @@ int repatching_choose(struct repatching *r, struct steering *steer,
 void repatching_undo(struct repatching *r, struct steering *steer);
 
 /*
- * Change the hooks of all processes. If a process cannot be changed, the rules are removed again,
- * and the other processes get their former hooks where possible.
+ * Change the hooks of all processes. If a process cannot be changed, the rules that
+ * repatching_choose() has added are removed, and the other processes get their former hooks where
+ * possible.
  *
  * @out: gets messages for the user
  */

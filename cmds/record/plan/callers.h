@@ -9,7 +9,7 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/format/probe/control.h"
 
-#define CALLERS_JIT "jit" /* the word for memory without a file, in lists of names */
+#define CALLERS_JIT "jit" /* in a list of names: all memory that belongs to no file */
 
 /*
  * True when the file name of @path begins with a name in the list @names. The list is separated by

@@ -50,8 +50,8 @@ static int try_counter(const struct counter *counter)
 }
 
 /*
- * Warns that the program could not open a counter. The warning names the reason why the recorder
- * cannot open the counter. Most likely the program has failed for the same reason.
+ * Warns that the program could not open a counter. To find the reason, the recorder tries to open
+ * the same counter. Most likely the recorder fails for the same reason as the program.
  */
 static void warn_counter(const struct counter *counter, const struct msg *msg)
 {

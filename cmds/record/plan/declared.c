@@ -42,7 +42,7 @@ static int64_t clock_offset_ns(const struct record_settings *settings)
 	return (int64_t)(now_ns - (before_ns + (settings_now_ns(settings) - before_ns) / 2));
 }
 
-/* Writes the definition at once, so that an interrupted recording has it, too. */
+/* Writes the definition at once. Otherwise an interrupted recording would lack the definition. */
 static void write_line(struct declared *declared, uint32_t id, const char *words)
 {
 	struct strbuf line cleanup_strbuf = { 0 };

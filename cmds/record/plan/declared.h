@@ -19,8 +19,8 @@
  * thread uses it.
  *
  * @points: gives numbers to the events, and has their names
- * @lines: the lines of events.def, which are the keys of @numbers. If several processes declare an
- *         event, it has only one line
+ * @lines: the lines of events.def, which are the keys of @numbers. An event that several processes
+ *         declare has only one line
  * @events: the events that programs declare, and that users can choose
  * @bytes: the length of all lines
  * @nr_refused: the number of events without a number, for lack of numbers or memory
@@ -52,7 +52,7 @@ void declared_deinit(struct declared *declared);
  * Returns the number of the declared event. A new event gets a new number. Returns 0 when the event
  * cannot have a number.
  *
- * @common: the format of a text before the event's own text, or NULL
+ * @common: the format of a text that precedes the event's own text, or NULL
  */
 uint32_t declared_add(struct declared *declared, const char *id, const char *format,
 		      const char *common);

@@ -64,7 +64,10 @@ bool functions_cache_key(const struct elf_file *file, const char *path, const st
 	return true;
 }
 
-/* Names the entry after the build id. Files with equal build ids overwrite each other's entries. */
+/*
+ * Makes the name of a cache entry from the build id. Files with equal build ids overwrite each
+ * other's entries.
+ */
 static void name_of(const struct functions_key *key, char *out, size_t size)
 {
 	snprintf(out, size, "%s.functions", key->build_id);

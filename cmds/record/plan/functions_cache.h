@@ -6,8 +6,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Make the key of @file, which has the path @path and functions with the names @names. Returns
- * false when the file has no build id.
+ * Make the key of @file. @path is the path of @file, and @names has the names of the functions in
+ * @file. Returns false when @file has no build id, or on failure.
  */
 bool functions_cache_key(const struct elf_file *file, const char *path, const struct symtab *names,
 			 struct functions_key *key);

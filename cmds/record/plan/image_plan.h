@@ -21,7 +21,7 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 /*
  * Make the plan for the @nr modules of an image. The first module is the program.
  *
- * @plan: the members of the plan that are already set
+ * @plan: the settings of the plan. Flags that depend on the modules are added
  * @is_fresh: the program has just begun. Otherwise the plan only has the parts that may change
  */
 void image_plan_make(struct planner *planner, struct plan plan,

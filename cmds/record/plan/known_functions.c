@@ -99,10 +99,11 @@ void known_functions_seal(struct strbuf *image)
 /* --- making --- */
 
 /*
- * An image that is being made. It has space for all functions, then the patches, then the texts.
- * The texts are collected separately.
+ * An image that is being made.
  *
+ * @image: the head, space for all functions, and the patches. The texts are appended at the end
  * @nr: the number of functions
+ * @texts: the texts that are collected until the end
  */
 struct making {
 	struct strbuf image;

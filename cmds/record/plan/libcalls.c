@@ -56,8 +56,8 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cyg_profile_func_enter"),
 	NOT_HOOKED("__cyg_profile_func_exit"),
 	/*
-	 * Functions of gprof, which the probe replaces (libmcount/gprof.c), and functions that only
-	 * the start files call.
+	 * Functions of gprof, and functions that only the start files call. The probe replaces the
+	 * functions of gprof (libmcount/gprof.c).
 	 */
 	NOT_HOOKED("__monstartup"),
 	NOT_HOOKED("monstartup"),
@@ -67,8 +67,8 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * FSTRACE() and FSTRACE_DECL() of fstrace.h call these functions. Their calls are not
-	 * recorded, because the event already has all information.
+	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call these functions. Such a call is
+	 * not recorded, because the event already has all information.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
@@ -85,8 +85,9 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__tls_get_addr"),
 	NOT_HOOKED("runtime.schedinit"),
 	/*
-	 * These functions do not return. The EXITs of the frames that they leave are recorded after
-	 * the call. setjmp() then returns once more (libmcount/program/longjmp.c).
+	 * These functions do not return, but jump out of frames. The EXITs of these frames are
+	 * recorded after the ENTRY of the jump. setjmp() then returns once more
+	 * (libmcount/program/longjmp.c).
 	 */
 	NO_RETURN_HOOK("longjmp"),
 	NO_RETURN_HOOK("_longjmp"),
@@ -105,7 +106,7 @@ static const struct special_call special_calls[] = {
 	NO_RETURN_HOOK("getcontext"),
 	NO_RETURN_HOOK("swapcontext"),
 	NO_RETURN_HOOK("setcontext"),
-	/* These functions find the module of their caller by their return address. */
+	/* Each of these functions uses its return address to find the module of the caller. */
 	BY_CALLER("dlopen"),
 	NO_RETURN_HOOK("dlmopen"),
 	BY_CALLER("dlsym"),
@@ -194,7 +195,8 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 }
 
 /*
- * Finds the calls in the file @path, relative to its start. Returns false when it cannot be read.
+ * Appends the calls in the file @path to @out, with addresses relative to the start of the file.
+ * Returns false on failure.
  */
 static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
 {

@@ -17,7 +17,7 @@ bool libcall_is_hooked(const char *name, uint32_t *flags);
 bool libcall_is_nested_module(const char *path);
 
 /*
- * Returns the function of the probe that replaces the function @name (enum plan_hook), or -1.
+ * Returns the probe's replacement for the function @name (enum plan_hook), or -1.
  *
  * @by_plt: the call goes through a PLT, and not only through the GOT
  */
@@ -25,8 +25,8 @@ int libcall_hook_of(const char *name, bool by_plt);
 
 /*
  * @all: include calls that only --libcall records
- * @attaches: the probe is loaded after the program. So calls of functions that the probe replaces
- *            are changed, too
+ * @attaches: the probe is loaded after the program. In this case, the calls of functions that the
+ *            probe replaces must be changed
  * @smallest_bytes: calls whose plt_entry.size is smaller than this are not recorded, unless they
  *                  are always hooked (PLAN_CALL_LANDING)
  *
@@ -39,8 +39,8 @@ struct libcall_choice {
 };
 
 /*
- * Facts about a file and its libraries. The file is read once for all processes. It is read again
- * if another file is at its path later. The struct starts as { 0 }.
+ * Facts about a file and its libraries. The file is read once for all processes. A changed file is
+ * read again. The struct starts as { 0 }.
  *
  * @calls: lists of struct plan_call_site, relative to the file's start. [0] has the calls that are
  *         always hooked, [1] has all calls. A list is complete if @has_calls
@@ -71,7 +71,7 @@ const struct strbuf *module_links_needed(struct module_links *links, const char 
  * Plan the calls from module @m into libraries.
  *
  * @links: facts about the file of the module, or NULL. With @links, the file is read only once for
- *         all its processes
+ *         all processes
  */
 void libcalls_plan(struct libcall_choice choice, struct module_links *links,
 		   const struct control_module *m, struct strbuf *out);

@@ -19,8 +19,8 @@
 #define KNOWN_MODULES_MAX 262144
 
 /*
- * True when the present rights allow the file to be read. Between rights_enter() and
- * rights_leave() they are the rights of the process that has named the file.
+ * True when this thread may read the file. Between rights_enter() and rights_leave(), the thread
+ * has the rights of the process that has named the file.
  */
 static bool may_read(const char *path)
 {
@@ -125,7 +125,7 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 }
 
 /*
- * True when a rule about arguments names the function. Views must then show this name, because
+ * True when a rule about arguments matches the function. Views must then show @name, because
  * readers look up arguments by the shown name.
  */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)

@@ -96,16 +96,16 @@ struct known_modules {
 void known_modules_deinit(struct known_modules *modules);
 
 /*
- * Returns the facts about the file @path, which many processes may share. Returns NULL when @path
- * is not absolute, when there are too many files, or when memory is short. Returns NULL also when
- * @reads_as_peer is set and the traced process may not read the file. If reading the file fails for
- * another reason, the result says that the file is not instrumented.
+ * Returns the facts about the file @path. Many processes may share these facts. Returns NULL when
+ * @path is not absolute, when there are too many files, or when memory is short. Returns NULL also
+ * when @reads_as_peer is set and the traced process may not read the file. If reading the file
+ * fails for another reason, the result says that the file is not instrumented.
  */
 struct known_module *known_module_get(struct known_modules *modules, const char *path);
 
 /*
- * Load the symbols of the file @path: from the directory of --with-syms if it has them, otherwise
- * from the file. Returns 0 or a negative errno.
+ * Load the symbols of the file @path. If the directory of --with-syms has no symbols of this file,
+ * the symbols are read from the file itself. Returns 0 or a negative errno.
  */
 int symbols_load(const struct record_settings *settings, const char *path, const char *build_id,
 		 struct symtab *out);

@@ -1,5 +1,5 @@
 /*
- * Finds functions to patch, by rules and in files, and makes the patches of a plan (see patches.h).
+ * Finds the functions that must be patched, and makes the patches of a plan (see patches.h).
  */
 #include "cmds/record/plan/patches.h"
 
@@ -118,10 +118,10 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * If a rule has no match yet, matches the rules with all functions of the file. The rules note the
- * results. From these results patches_warn() knows whether a name does not exist, or the function
- * has no room for a hook. If nothing in the file can be patched, the file gets a warning, and rules
- * that match its functions get none.
+ * If any rule has no match yet, matches all rules with all functions of the file. The rules note
+ * the results. From these results patches_warn() knows whether a name does not exist, or the
+ * function has no room for a hook. If nothing in the file can be patched, there is one warning
+ * about the file. In this case, no warning is needed for rules that match functions of the file.
  */
 static void note_names(struct finding *f)
 {
@@ -372,7 +372,10 @@ void patches_explain(const struct patch_rule *rule, const char *is_of, const str
 	strbuf_addf(out, "%s: no function %s%s%s matches '%s'", is_of,
 		    rule->module ? "in a file whose name begins with '" : "of the program",
 		    rule->module ? rule->module : "", rule->module ? "'" : "", rule->name.text);
-	/* A rule with a file gets no suggestion, because @names does not have the files. */
+	/*
+	 * A rule that names a file gets no suggestion: @names does not tell which function is in
+	 * which file.
+	 */
 	nearest_init(&near, rule->name.text);
 	strbuf_list_each (names, name)
 		nearest_offer(&near, name);

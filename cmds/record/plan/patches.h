@@ -54,12 +54,12 @@ struct packed_patches {
  * @nr_chosen: the number of functions of an unprepared file that rules choose for a hook. Some of
  *             them may be impossible to patch
  * @counts: the number of chosen functions, by enum unprepared_way
- * @verdicts: for each chosen function, "ADDRESS NAME: how or why not" with a NUL. The lines are
- *            only made if they are wanted
+ * @verdicts: for each chosen function, "ADDRESS NAME: how or why not" with a NUL. Empty
+ *            unless patches.wants_verdicts is set
  * @has_constructors: the file has its own constructors
  * @is_late_told: it was reported that the constructors were not recorded
  * @base: the lowest address in the file
- * @has_calls: @found also has all calls of hooks. Calls that stay in the text are marked as out
+ * @has_calls: @found includes all calls of hooks. Calls that stay in the text are marked as out
  * @by_func: an index of @found by functions, made when it is needed
  *
  * These members are used after rules have changed while programs run (patches_turn()):
@@ -105,8 +105,10 @@ static inline bool module_patches_has_any(const struct module_patches *patches)
 void module_patches_unpack(struct module_patches *patches);
 
 /*
- * Find the patches of @known, as a program or as a library. A module that was searched before, with
- * the same @is_program, is not searched again.
+ * Find the patches of @known. A file that was searched before with the same @is_program is not
+ * searched again.
+ *
+ * @is_program: the file is used as a program; false: as a library
  */
 void patches_find(struct patches *patches, const struct record_settings *settings,
 		  struct known_module *known, bool is_program);
@@ -212,7 +214,7 @@ void patches_warn(const struct patches *patches, const struct patch_rules *rules
 void patches_explain(const struct patch_rule *rule, const char *is_of, const struct strbuf *names,
 		     struct strbuf *out);
 
-/* True when a rule names a file, and so is not only about the program. */
+/* True when a rule names a file. A rule that names no file is only about the program. */
 bool patches_name_files(const struct patch_rules *rules);
 
 /* True when a rule has no match. */

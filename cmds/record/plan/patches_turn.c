@@ -1,6 +1,6 @@
 /*
- * Applies rules of -P and -U that change while programs run. All possible patches are found once,
- * and the rules choose among them (see patches.h).
+ * The rules of -P and -U can change while programs run. This file applies the changed rules. All
+ * possible patches are found once, and the rules choose among these patches (see patches.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static int add_prepared(struct finding *f, const struct elf_file *file, const st
 	return 0;
 }
 
-/* Returns the number of patches, from index @at on, that are for the same function. */
+/* Returns how many patches in a row, from index @at on, are for the function of patch @at. */
 static size_t group_of(const struct found_patch *list, size_t nr, size_t at)
 {
 	size_t end = at + 1;
@@ -296,7 +296,7 @@ static void choose_patches(struct finding *f, struct patches_turned *turned)
 	}
 }
 
-/* Stores in each rule without a match the reason why its functions cannot be patched. */
+/* If a rule matches a function that cannot be patched, stores the reason in the rule. */
 static void note_refused(struct finding *f)
 {
 	const struct patch_refusal *list = (const struct patch_refusal *)f->out->refused.data;

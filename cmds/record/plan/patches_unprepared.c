@@ -42,8 +42,8 @@ static int add_name(struct symtab *to, const struct finding *f, const struct kno
 }
 
 /*
- * Adds the functions that have no symbol to the symbols of the module. A function whose name is
- * unknown gets a made-up name.
+ * Finds the functions of the module that have no symbol, and adds a symbol for each. A function
+ * whose name is unknown gets a made-up name.
  */
 static int add_names(struct finding *f, const struct known_functions *known)
 {

@@ -251,8 +251,8 @@ static void plan_image(struct planner *planner, struct control_module *const *mo
 }
 
 /*
- * Plans modules that are loaded while the program runs. The plan has only the entries for these
- * modules, because the probe has the others.
+ * Plans modules that are loaded while the program runs. The plan has entries for these modules
+ * only. The probe already has the entries for the older modules.
  */
 static void plan_late(struct planner *planner, struct control_module *const *modules, size_t nr,
 		      struct plan_entries *out)
@@ -289,8 +289,8 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 }
 
 /*
- * Adds the left-out functions with the rule that leaves them out. They have no other rule, because
- * control/overhead.c never chooses a function with a rule.
+ * Adds the left-out functions, all with one rule: PLAN_LEFT_OUT. If the options give a left-out
+ * function another rule, the function keeps that rule.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)

@@ -1,4 +1,7 @@
-/* Makes plans. A plan applies options about functions, library calls and events to modules. */
+/*
+ * Makes plans. A plan tells the probe how the options apply to the functions, library calls and
+ * events of modules.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 #define UTRAIL_CMDS_RECORD_PLAN_PLAN_H
 

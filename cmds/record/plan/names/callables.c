@@ -70,8 +70,8 @@ static int add_debug(struct dbg *dbg, const struct callable *c, struct callable_
 
 /*
  * Write the symbol at once, for readers that read during the recording. An end mark follows the
- * symbol. The symbol of the next function may not be written yet. Without the mark, readers would
- * give that function the name of this symbol.
+ * symbol. At the time of reading, the symbol of the next function can still be missing. Without the
+ * mark, readers would give the next function the name of this symbol.
  */
 static int append_symbol(struct callables *all, const struct callable *c)
 {
@@ -184,7 +184,8 @@ static uint64_t values_asked(const struct callable_range *range)
 }
 
 /*
- * Makes the filters' rule for @c, in the empty lists of @range. Returns false if there is no rule.
+ * Makes the rule for @c from the filters, and stores the rule in the lists of @range. The caller
+ * provides empty lists. Returns false if there is no rule.
  */
 static bool make_rule(struct callables *all, const struct callable *c, struct callable_range *range)
 {
@@ -360,7 +361,10 @@ static void make_printable(char *text)
 	}
 }
 
-/* Makes the key of a function. Its memory also has the name and the file, each with its NUL. */
+/*
+ * Makes the key of a function. In the memory of the key, the name and the file follow the key, each
+ * with its NUL.
+ */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
 	size_t name_len = strlen(name);
@@ -424,9 +428,9 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Functions that differ only in their number of arguments usually count as one. But
-	 * functions that are written in Python count as different ones if an option needs values
-	 * of calls or has conditions.
+	 * Functions that differ only in their number of arguments usually count as one. But if an
+	 * option has conditions or needs values of calls, such functions in Python count as
+	 * different functions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))

@@ -49,13 +49,13 @@ struct callable_range {
 };
 
 /*
- * The functions of all processes. Functions with the same name, file and line share one number. If
- * an option needs values of calls or has conditions, functions in Python share a number only if
- * they also have equally many arguments. Only the control thread uses the struct.
+ * The functions of all processes. Functions with the same name, file and line share one number. But
+ * if an option has conditions or needs values of calls, functions in Python must have equally many
+ * arguments to share a number. Only the control thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
- * @lowest: the lowest number of all ranges that functions can join, or could join until the filters
- *          changed. New ranges get lower numbers
+ * @lowest: the lowest number of all ranges that were made for several functions. New ranges get
+ *          lower numbers
  * @nr_told: the number of functions whose values are described in the recording's debug information
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
  * @has_vain_conditions: a condition (if:) of a filter needs an argument that is unknown
@@ -91,9 +91,10 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 				     uint32_t line, uint32_t nr_args, bool is_native);
 
 /*
- * callables_plan_range() appends the part of a plan for the range number @range (at least 1), and
- * callables_plan_all() the parts for all ranges.
+ * callables_plan_range() appends the plan entries of one range to @lists. callables_plan_all()
+ * appends the plan entries of all ranges.
  *
+ * @range: the number of the range, at least 1
  * @lists: plan_entries.lists
  */
 void callables_plan_range(const struct callables *all, uint32_t range, struct strbuf *lists);
