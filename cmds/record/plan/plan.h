@@ -19,9 +19,7 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/plan.h"
 
-/*
- * The content of a plan's memfd, as lists of entries by enum plan_kind. The struct starts as { 0 }.
- */
+/* The content of a plan's memfd: a list of entries for each enum plan_kind. Starts as { 0 }. */
 struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
@@ -33,8 +31,8 @@ struct plan_binder {
 };
 
 /*
- * The data from which plans are made. Only the control thread uses it. It starts with
- * planner_init().
+ * The data from which plans are made. Only the control thread uses the data. planner_init()
+ * initializes the struct.
  *
  * @is_off: recording is switched off, so no function is opted in
  */
@@ -50,8 +48,8 @@ struct planner {
 };
 
 /*
- * Return freed memory to the kernel from now on. Plans need large arrays for a short time, and
- * glibc keeps up to 64 MB of freed memory by default.
+ * Make glibc return large freed arrays to the kernel at once. By default, glibc keeps up to 64 MB
+ * of freed memory. Plans need large arrays only for a short time.
  */
 void plan_give_memory_back(void);
 
@@ -70,13 +68,16 @@ void plan_entries_deinit(struct plan_entries *plan);
 #define cleanup_plan_entries cleanup(plan_entries_deinit)
 
 /*
- * Make the plan for the @nr modules in @modules from the options. With @has_program, the first
+ * Make the plan for the @nr modules in @modules from the options. If @has_program is set, the first
  * module is the program itself. A module that cannot be read gets no entries.
  */
 void plan_make(struct planner *planner, struct control_module *const *modules, size_t nr,
 	       bool has_program, struct plan_entries *out);
 
-/* Make only the part of a plan that is about functions. It is for plans after the first one. */
+/*
+ * Make only the part of a plan that is about functions. Call this function for a process that has
+ * already had a full plan.
+ */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,
 			 struct plan_entries *out);
 
@@ -88,7 +89,7 @@ void planner_forget(struct planner *planner);
 
 void plan_binder_deinit(struct plan_binder *binder);
 
-/* True when the calls that the module @path makes into libraries are recorded. */
+/* True when calls from the module @path to functions of libraries are recorded. */
 bool plan_has_calls(const struct record_settings *settings, const char *path, bool is_program);
 
 /* Returns a memfd with the image of @plan, or -1 when there are no entries or memory is short. */
@@ -98,8 +99,8 @@ int plan_memfd(const struct plan_entries *plan);
 uint32_t plan_entries_nr(const struct plan_entries *plan, enum plan_kind kind);
 
 /*
- * True when the ENTRY of some calls is held back. It is recorded only after the call has taken long
- * enough, or has called a certain function.
+ * True when the probe holds back the ENTRY of some calls. The probe records such an ENTRY only
+ * after the call has taken long enough, or has called a certain function.
  */
 bool settings_hold_back(const struct record_settings *settings);
 

@@ -1,4 +1,4 @@
-/* Makes the patches of a plan for events of the program (see points.h). */
+/* Makes the part of a plan that patches events of the program (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
@@ -83,7 +83,10 @@ int points_make_file(struct store *store, const struct record_settings *settings
 
 /* --- events and their ids --- */
 
-/* Writes the line of an event without delay, so that an interrupted recording has the line, too. */
+/*
+ * Appends the line of an event to events.txt at once. The file must have the line if the recording
+ * is interrupted.
+ */
 static int write_line(const struct points *points, size_t index)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -277,7 +280,7 @@ static int prepare_points(struct points *points, struct known_module *known,
 	return ret;
 }
 
-/* Finds the static probes in the file that can be recorded, and adds them to known->points. */
+/* Finds the chosen static probes in the file. Adds those that can be recorded to known->points. */
 static int find_points(struct points *points, struct known_module *known, struct uft_err *err)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;
@@ -333,8 +336,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add groups of related static probes, each as a whole. A group that shares bytes with a patch of a
- * function is left out, because sites_prepare() did not know that patch.
+ * Add groups of related static probes, each as a whole. Leave out a group if it shares bytes with
+ * the patch of a function. sites_prepare() has not taken patches of functions into account.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -1,6 +1,6 @@
 /*
- * Events of the program (-E). In each module, finds the static probes that the user has chosen, and
- * makes the patches of a plan for them.
+ * Events of the program (-E). In each module, finds the static probes that the user has chosen.
+ * Adds a patch to the plan for each of these static probes.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINTS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINTS_H
@@ -22,11 +22,12 @@ struct store;
 /*
  * The data that all modules share. Only the control thread uses it.
  *
- * @declared: gets the events with arguments; set by declared_init()
+ * @declared: the list to which events with arguments are added. declared_init() sets this pointer
  * @events: indexed by id - EVENT_ID_USER. Each has a line in events.txt
  * @names: the names of all static probes that were seen, chosen or not, each with its NUL
- * @left_out: events that were reported as not recorded, each with its NUL. Each is reported once
- * @complaints: messages for the end, each with its NUL
+ * @left_out: events that were reported as not recorded, each with its NUL. No event is reported
+ *            twice
+ * @complaints: messages for points_warn(), each with its NUL
  * @error: 0, or the negative errno of writing events.txt
  */
 struct points {
@@ -51,8 +52,8 @@ void points_deinit(struct points *points);
  * The static probes in one file. The struct starts as { 0 }.
  *
  * @is_known: the file was searched
- * @found: a list of struct found_patch. plan_patch.operands is an index in @operands, counted from
- *         1; 0: no operands
+ * @found: a list of struct found_patch. In each patch, plan_patch.operands is 1 plus an index in
+ *         @operands, or 0 when there are no operands
  * @operands: a list of struct found_operand
  */
 struct module_points {
@@ -72,15 +73,15 @@ bool points_are_wanted(const struct event_rules *rules);
 bool points_have_file(const struct record_settings *settings);
 
 /*
- * Make events.txt before the program starts, because readers expect the file. It has the counters,
- * and no events yet.
+ * Make events.txt before the program starts, because readers expect the file. At first, the file
+ * has only the lines of counters.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);
 
 /*
- * Give a new number to the event @name, "provider:event". Returns 0 or a negative errno, -ERANGE
- * when no number is left.
+ * Give a new number to the event @name. The form of @name is "provider:event". Returns 0 or a
+ * negative errno. The errno is -ERANGE when no number is left.
  */
 int points_new_event(struct points *points, const char *name, uint32_t *id);
 
@@ -98,7 +99,7 @@ void points_bind(struct points *points, struct known_module *known,
 /*
  * At the end, report events that could not be recorded, and rules without a match.
  *
- * @nr_failed: the number of patches that the probes in processes could not make
+ * @nr_failed: the number of patches that could not be made in processes
  * @has_processes: a process has reported itself
  */
 void points_warn(const struct points *points, unsigned long long nr_failed, bool has_processes,

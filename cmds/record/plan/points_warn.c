@@ -14,7 +14,9 @@ static bool is_matched(const struct points *points, const struct event_rule *rul
 	return false;
 }
 
-/* True when the program has events of the provider in the rule's text, "PROVIDER:NAME". */
+/*
+ * True when the program has events of the rule's provider. The text of the rule is "PROVIDER:NAME".
+ */
 static bool has_provider(const struct points *points, const struct event_rule *rule)
 {
 	size_t len = strcspn(rule->text, ":");
@@ -59,7 +61,10 @@ void points_warn(const struct points *points, unsigned long long nr_failed, bool
 		    "in it");
 	if (points->error)
 		msg_warn(msg, "cannot write 'events.txt': %s", strerror(-points->error));
-	/* If no process has reported itself, the user gets a message about that problem only. */
+	/*
+	 * If no process has reported itself, no rule could match. Warnings about rules would
+	 * mislead the user.
+	 */
 	if (!has_processes)
 		return;
 	for (size_t i = 0; points->rules && i < points->rules->nr; i++) {

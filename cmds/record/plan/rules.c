@@ -33,7 +33,7 @@ static const struct plan_rule *rule_at(const struct rule_set *set, size_t index)
 	return (const struct plan_rule *)set->rules->data + index;
 }
 
-/* Returns the FNV-1a hash of the words of a rule. struct plan_rule has no padding. */
+/* Returns the FNV-1a hash of the 64-bit words of a rule. struct plan_rule has no padding. */
 static size_t hash_rule(const struct plan_rule *rule)
 {
 	const uint64_t *words = (const uint64_t *)rule;
@@ -110,8 +110,8 @@ static const struct {
 };
 
 /*
- * Append to @data the text with which a term compares, because struct plan_cond has no room for
- * the text. @out gets the offset of the text in @data.
+ * Append the text of the comparison @term to @data, because struct plan_cond has no room for a
+ * text. out->value gets the offset of the text in @data.
  */
 static void put_text(const struct cond_term *term, struct plan_cond *out, struct strbuf *data)
 {
@@ -135,7 +135,7 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 }
 
 /*
- * Change the condition to one about a text, because all arguments in Python are texts. Index 0
+ * Change the condition for Python, because all arguments in Python are captured as texts. Index 0
  * stands for a missing argument. An fpargN is always missing in Python.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,
@@ -177,8 +177,8 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 }
 
 /*
- * Appends conditions, unless they equal the last ones. So functions with the same spec share its
- * conditions.
+ * Appends conditions to the list, unless the list already ends with equal conditions. In this way,
+ * functions with the same spec share conditions.
  */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {

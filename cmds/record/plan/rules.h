@@ -1,6 +1,6 @@
 /*
- * Makes the rules of a plan from triggers. A rule has the parts of a trigger that the probe needs.
- * Equal rules are made only once.
+ * Makes the rules of a plan from triggers. A rule consists of those parts of a trigger that the
+ * probe needs. Equal rules are made only once.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_RULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_RULES_H
@@ -25,7 +25,7 @@
  */
 struct rule_set {
 	struct strbuf *rules; /* a list of struct plan_rule */
-	struct strbuf *conds; /* a list of struct plan_cond, and the texts that they compare with */
+	struct strbuf *conds; /* a list of struct plan_cond, and the texts of comparisons */
 	bool has_llvm_strings;
 	bool has_texts;
 	uint32_t nr_texts;

@@ -27,8 +27,8 @@ static bool is_loader(const char *path)
 }
 
 /*
- * Functions of the C library that the probe calls. The names of their variants
- * ("__memcpy_avx_unaligned") match, too. tests/rules/probe.py checks the list.
+ * Functions of the C library that the probe calls. Each name in the list also stands for its
+ * variants ("__memcpy_avx_unaligned"). tests/rules/probe.py checks the list.
  */
 static const char *const probe_needs[] = {
 	"__cxa_finalize",
@@ -121,7 +121,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leaves out the functions of a language's run time that is linked into the program. */
+/* Leaves out functions whose code is copied or moved by the run time of a language. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };
@@ -207,7 +207,7 @@ const char *unprepared_way_text(unsigned way)
 	}
 }
 
-/* Returns the site at the entry of a function: its start, or the address after its endbr64. */
+/* Returns the site at the start of @function, or after an endbr64 at the start. */
 static struct code_site entry_of(const struct unprepared *u, const struct function *function)
 {
 	struct code_site site = { .addr = function->start, .entry = function->start };
@@ -235,8 +235,8 @@ static void add_function(struct strbuf *found, const struct function *function,
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
 	/*
-	 * Records have the address after the jump, like the return address of a call. If the
-	 * function ends with the jump, they have the start of the function.
+	 * A record contains the address after the jump, like the return address of a call. If the
+	 * function ends with the jump, the record contains the start of the function.
 	 */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;
@@ -269,7 +269,7 @@ uint64_t unprepared_main(const struct unprepared *u)
 typedef void (*visit_fn)(const struct function *function, const struct unprepared_verdict *verdict,
 			 const struct strbuf *found, void *arg);
 
-/* A thread of the search. It searches @nr functions from index @first on. */
+/* One thread of the search. The thread searches @nr functions, beginning with index @first. */
 struct finder {
 	struct code code;
 	struct insns *insns;
@@ -338,10 +338,7 @@ static int find_leads(struct finding_all *all)
 	return ret;
 }
 
-/*
- * Prepares the threads, each with its own disassembler. Only the first thread calls the tick
- * function.
- */
+/* Prepares the threads, each with its own disassembler. Only the first thread calls code.tick. */
 static int open_finders(struct finding_all *all, struct uft_err *err)
 {
 	const struct unprepared *u = all->unprepared;
@@ -374,8 +371,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * The first function after this thread's range is examined, too. If it is very close,
-	 * the last function of the range may have no room for a jump.
+	 * Examine one function after the range of this thread as well. This function may begin so
+	 * early that the last function of the range has no room for a jump.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);
@@ -444,7 +441,7 @@ static int find_pieces(struct finding_all *all)
 /*
  * Adds to @around the refused function, and all functions that begin less than SITES_APART bytes
  * before or after it. The jump of a neighbour could overlap an island of the refused function, or
- * both could need the same island. Returns the index after the last added function.
+ * the neighbour could need the same island. Returns the index after the last added function.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)

@@ -9,7 +9,8 @@
 /*
  * A file that is searched. The struct starts as { 0 }.
  *
- * @functions: all functions, sorted by start, with the addresses in the file. @name may be NULL
+ * @functions: all functions, sorted by start. Addresses are the file's own. The @name of a function
+ *             may be NULL
  * @why_not: the reason why nothing in the file can be patched, as a constant text, or NULL
  */
 struct unprepared {
@@ -23,8 +24,8 @@ struct unprepared {
  * Find the functions of @file, whose path is @path. @file and @names must stay valid until
  * unprepared_close(). Returns 0, -ENOMEM, or -ENOSYS when this build cannot read machine code.
  *
- * @names: symbols that @file itself lacks, or NULL. Their addresses are relative to the start of
- *         the mapping of @file
+ * @names: more symbols, which are not in @file, or NULL. The addresses of these symbols are
+ *         relative to the start of the mapping of @file
  */
 int unprepared_open(struct unprepared *out, const struct elf_file *file, const char *path,
 		    const struct symtab *names, struct uft_err *err);
@@ -37,9 +38,10 @@ enum unprepared_way {
 	UNPREPARED_LOOP,   /* by a jump. A loop at the function's start is moved as a whole */
 	UNPREPARED_ISLAND, /* by a short jump to a long jump */
 	/*
-	 * Values from here on mean that the function is not patched. If its enum function_kind is
-	 * the reason, the value is UNPREPARED_CANNOT plus the kind. Otherwise it is
-	 * UNPREPARED_CANNOT + FUNCTION_KINDS plus its enum site_refusal.
+	 * Values from here on mean that the function is not patched. If the reason is the
+	 * function's enum function_kind, the value is UNPREPARED_CANNOT plus the kind. If the
+	 * reason is an enum site_refusal, the value is UNPREPARED_CANNOT + FUNCTION_KINDS plus the
+	 * refusal.
 	 */
 	UNPREPARED_CANNOT,
 	UNPREPARED_WAYS = UNPREPARED_CANNOT + FUNCTION_KINDS + SITE_REFUSALS
@@ -67,9 +69,9 @@ uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
  * Call @fn for each function in order, on the caller's thread. @fn gets the function, its verdict,
- * and its list of struct found_patch, which is valid during the call. A function that can only have
- * UNPREPARED_ISLAND is reported a second time, and the second verdict is the valid one. Returns 0
- * or -ENOMEM.
+ * and its list of struct found_patch, which is valid during the call. If the verdict
+ * UNPREPARED_ISLAND is found later, @fn is called a second time for the function. The second
+ * verdict replaces the first one. Returns 0 or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,

@@ -142,8 +142,8 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * The ways in which a process is made. They equal enum proc_fork_how, whose header eBPF programs
- * cannot include. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
+ * The ways in which a process is made. The values equal those of enum proc_fork_how. eBPF programs
+ * cannot include the header of that enum. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2

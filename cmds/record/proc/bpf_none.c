@@ -1,4 +1,4 @@
-/* Refuses to trace processes by eBPF, which this build cannot do. */
+/* Refuses to trace processes by eBPF, in builds without eBPF. */
 #include "cmds/record/proc/proc.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Reads the records in the eBPF program's ring (see bpf_ring.h). All lengths are checked, because
- * any program may have written the texts of a record.
+ * Reads the records in the eBPF program's ring (see bpf_ring.h). The lengths of a record's texts
+ * are checked, because a traced program chooses the texts.
  */
 #include "cmds/record/proc/bpf_ring.h"
 
@@ -42,11 +42,10 @@ struct bpf_becoming {
 };
 
 /*
- * The ends of the threads of a process. The end of the process is recorded when all threads have
- * ended.
+ * The ended threads of a process. The end of the process is recorded when all threads have ended.
  *
  * @ended: the first thread has ended
- * @was_last: the last of the other threads has ended
+ * @was_last: all other threads have ended
  * @is_of_group: true: @status is the status of the whole process; false: @status is the status of
  *               the first thread
  */
@@ -95,7 +94,7 @@ static void see_fork(struct bpf_ring *ring, const struct wire_record *record)
 		.flags = record->args[0],
 	};
 
-	/* An earlier process may have had the number of the child. */
+	/* An earlier process may have had the same process ID as the child. */
 	leader_forget(ring, made.child);
 	proc_fork_encode(&made, &ring->log->payload);
 	proc_log_write_at(ring->log, time_of(ring, record), PROC_FORK, record->tid, record->pid);
@@ -109,7 +108,8 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 }
 
 /*
- * Notes the end of a thread. The first thread may report its end before or after the last thread.
+ * Notes the end of a thread. The reports of the first thread and of the last other thread may come
+ * in either order.
  */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
@@ -128,7 +128,10 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->ended |= is_early;
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
-		/* The first thread may have ended on another CPU, so the record has no CPU. */
+		/*
+		 * The CPU is that of the last thread. The first thread may have ended on another
+		 * CPU.
+		 */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;
 		write_exit(ring, record, record->pid, leader->status);
@@ -139,8 +142,8 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 /* --- texts --- */
 
 /*
- * Makes a string of each text in a record. The texts follow each other. Returns false when they are
- * longer than the record, or than the memory for strings.
+ * Makes a string of each text in a record. The texts follow each other. Returns false when the
+ * texts are longer than the record, or the strings do not fit into ring->strings.
  */
 static bool read_strings(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 			 const char *strings[WIRE_TEXTS])
@@ -207,7 +210,10 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 	struct bpf_becoming **at = find_becoming(ring, pid);
 	struct bpf_becoming *b;
 
-	/* If an earlier exec of the task is still incomplete, its last record was lost. */
+	/*
+	 * If an earlier exec of the task is still incomplete, the last record of that exec was
+	 * lost.
+	 */
 	if (*at)
 		spare(ring, at);
 	b = ring->spare;
@@ -230,8 +236,8 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * True for a name that may refer to a descriptor, as all names in /proc. The recorder cannot use
- * such a name: the descriptor may be closed by now, and "self" would be the recorder.
+ * True for a name that may refer to a descriptor. Any name in /proc may refer to one. The recorder
+ * cannot use such a name: the descriptor may be closed by now, and "self" would mean the recorder.
  */
 static bool is_by_descriptor(const char *name)
 {
@@ -262,8 +268,8 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		return;
 	}
 	/*
-	 * If the exec has ended the first thread, do not record the end of that thread. Its number
-	 * now belongs to the thread that has called exec.
+	 * If the exec has ended the first thread, do not record the end of that thread. The thread
+	 * that has called exec now has the first thread's ID.
 	 */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
@@ -275,7 +281,8 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 }
 
 /*
- * Appends a part of a text to @out. The parts come in order. Parts after a missing one are dropped.
+ * Appends a part of a text to @out. The parts come in order. After a missing part, all later parts
+ * are dropped.
  */
 static void see_part(struct bpf_ring *ring, const struct wire_record *record, size_t size,
 		     struct strbuf *out)
@@ -322,7 +329,10 @@ static void write_inherited(struct bpf_ring *ring, const struct bpf_becoming *b)
 static void write_exec(struct bpf_ring *ring, const struct bpf_becoming *b)
 {
 	const struct execution execution = exec_image_execution(&b->became);
-	/* The process goes on, so it may remove a response file before the recorder reads it. */
+	/*
+	 * The process is already running, and may remove a response file before the recorder reads
+	 * the file.
+	 */
 	struct view view = {
 		.tid = b->pid, .dirfd = AT_FDCWD, .base = execution.cwd, .is_late = true
 	};
@@ -344,8 +354,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 	struct bpf_becoming **at = find_becoming(ring, record->pid);
 
 	/*
-	 * If the exec of this record is unknown, its WIRE_EXEC record was lost, and counted as
-	 * lost. The later records of the exec are useless without that record.
+	 * If the exec of this record is unknown, the WIRE_EXEC record was lost. The loss has been
+	 * counted. Without the WIRE_EXEC record, the later records of the exec are useless.
 	 */
 	if (!*at)
 		return;
@@ -369,7 +379,8 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 
 /*
  * Returns a name and its base directory. The name is NULL when the system call has no such
- * argument, or when the name could not be read: the record then has neither of the two texts.
+ * argument, or when the name could not be read. In the second case, the record has neither the name
+ * nor the base directory.
  */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)
@@ -394,7 +405,7 @@ static void see_call(struct bpf_ring *ring, const struct wire_record *record,
 	const struct call_shape *shape;
 	enum proc_kind kind;
 
-	/* A call of clone(2) is reported as a call only when it has failed. */
+	/* A successful clone(2) has a WIRE_FORK record, and no WIRE_CALL record. */
 	if (record->id >= SYSCALL_BEYOND ||
 	    (record->id >= SYSCALL_NOT_WATCHED && record->value >= 0)) {
 		ring->nr_broken++;

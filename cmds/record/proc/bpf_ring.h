@@ -15,7 +15,7 @@ struct bpf_becoming;
  * zeros.
  *
  * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
- * @becoming: processes for whose execve(2) some records have come, but not all
+ * @becoming: unfinished executions: some records of the execve(2) have come, but not all
  * @spare: unused structs for @becoming
  * @leaders: a struct bpf_leader for each process in which the first or the last thread has ended
  * @nr_broken: the number of records that could not be understood, or could not be kept
@@ -35,8 +35,8 @@ struct bpf_ring {
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
 /*
- * Write the executions in @becoming without the records that they lack. Call it after the last
- * record of the ring: the missing records will not come any more.
+ * Write the executions in @becoming, although some of their records are missing. Call this function
+ * after the last record of the ring, when missing records cannot come any more.
  */
 void bpf_ring_finish(struct bpf_ring *ring);
 

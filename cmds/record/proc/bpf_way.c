@@ -1,6 +1,6 @@
 /*
  * Traces the processes of the program by eBPF. Loads the eBPF program (follow.bpf.c), and runs a
- * thread that reads its ring (doc/internals/processes.md).
+ * thread that reads the ring of the eBPF program (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -28,14 +28,14 @@
 
 #define DRAIN_MS	     10
 /*
- * The sizes of the ring. They depend on the traced facts. A ring holds the records of a busy build
- * for a quarter of a second. The allocation takes 1 ms for each 3 MB.
+ * The sizes of the ring when files, environment variables, or just arguments are recorded. A ring
+ * holds the records of a busy build for a quarter of a second. The allocation of 3 MB takes 1 ms.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
 #define RING_BYTES_ARGUMENTS (4U << 20)
 #define RING_BYTES_MIN	     (1U << 20) /* the smallest size that is tried when memory is short */
-#define RING_TIMES_LATE	     2 /* factor of the size, if the reading thread gets no priority */
+#define RING_TIMES_LATE	     2 /* multiplies the size, if the reading thread gets no priority */
 /* The priority of the reading thread. Records are lost if the thread waits too long for a CPU. */
 #define FIRST_PRIORITY	     -20
 /* An environment variable with the size of the ring in bytes. Tests set it. */
@@ -45,8 +45,8 @@ static_assert(FOLLOW_SETTINGS_BYTES == sizeof(struct wire_settings), "follow.bpf
 static_assert(FOLLOW_COUNTS_BYTES == sizeof(struct wire_counts), "follow.bpf.c has these");
 
 /*
- * The context of the loader, in the form that libbpf expects (misc/bpf_embed.c). Closing a
- * descriptor in it frees the map or the program.
+ * The context of the loader, in the form that libbpf expects (misc/bpf_embed.c). Each map and
+ * program in the context has a descriptor. Closing the descriptor frees the map or the program.
  */
 struct loader {
 	struct bpf_loader_ctx ctx;
@@ -58,8 +58,8 @@ struct loader {
  * The memory of the ring. It is mapped only once, because a second mapping, as in libbpf, would
  * count in RSS. A record that wraps around the end of the ring is copied to @wrapped.
  *
- * @taken: the number of bytes read since the start. The kernel reads it
- * @made: the number of bytes written since the start. It lies one page before @data
+ * @taken: the number of bytes read since the start. The kernel reads this number
+ * @made: the number of bytes written since the start. This number lies one page before @data
  * @bytes: the size of @data, a power of two; 0: nothing is mapped
  * @wake_fd: readable when the eBPF program has woken the reader; -1: not open
  */
@@ -75,8 +75,8 @@ struct queue {
 /*
  * @loaded: valid if @is_loaded
  * @links: the descriptors of the @nr_links eBPF programs that are attached
- * @ring_bytes: the size of the ring that was loaded
- * @queue, @ring: belong to the thread while it runs
+ * @ring_bytes: the size of the ring of the loaded eBPF programs
+ * @queue, @ring: only @thread uses these members while @thread runs
  * @stop_fd: an eventfd. It is readable when the thread must end
  * @over_fd: see struct proc
  */
@@ -95,7 +95,8 @@ struct following {
 };
 
 /*
- * Drops the messages of libbpf, which would go to standard error. Its return values are sufficient.
+ * Drops the messages of libbpf, which would go to standard error. The return values of libbpf are
+ * sufficient.
  */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -117,7 +118,10 @@ static int map_queue(struct queue *queue, int map_fd, size_t bytes)
 	queue->data = (const char *)queue->made + page;
 	if (!queue->taken || !queue->made)
 		return -ENOMEM;
-	/* poll(2) of the map would return for every record. epoll only returns for wake-ups. */
+	/*
+	 * poll(2) of the map itself would return for every record. epoll(7) returns only when the
+	 * eBPF program requests a wake-up.
+	 */
 	queue->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (queue->wake_fd < 0 || epoll_ctl(queue->wake_fd, EPOLL_CTL_ADD, map_fd, &event) < 0)
 		return -errno;
@@ -155,8 +159,8 @@ static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 }
 
 /*
- * Take all complete records. The eBPF program writes the length of a record last (linux/bpf.h,
- * BPF_RINGBUF_*). An incomplete record, and all records after it, stay in the ring until this
+ * Take all complete records. A record is incomplete as long as its header has BPF_RINGBUF_BUSY_BIT
+ * (linux/bpf.h). An incomplete record, and all records after it, stay in the ring until this
  * function is called again.
  */
 static void drain_ring(struct queue *queue, struct bpf_ring *ring)
@@ -224,8 +228,8 @@ static void bpf_way_release(struct proc *proc)
 }
 
 /*
- * True when the recorder runs after chroot(2). The kernel's paths then begin with the path of the
- * new root, but the paths that programs see do not.
+ * True when the recorder runs after chroot(2). In this case, paths from the kernel begin with the
+ * path of the new root. Paths that programs see do not contain the path of the new root.
  */
 static bool is_behind_chroot(void)
 {
@@ -298,7 +302,10 @@ static int load_programs(struct following *f, size_t ring_bytes)
 	return ret;
 }
 
-/* True when the calling thread may raise its priority. Its usual priority is restored. */
+/*
+ * True when the calling thread may raise its priority. After the check, the thread has its usual
+ * priority again.
+ */
 static bool may_go_first(void)
 {
 	int usual = getpriority(PRIO_PROCESS, gettid());
@@ -308,8 +315,8 @@ static bool may_go_first(void)
 }
 
 /*
- * Loads the eBPF programs. If memory is short, a smaller ring is tried. A small ring may be
- * sufficient, when it is read in time.
+ * Loads the eBPF programs. If memory is short, tries a smaller ring. A small ring is sufficient if
+ * the thread reads it in time.
  */
 static int load_as_it_fits(struct following *f)
 {
@@ -418,12 +425,12 @@ static void *run_follower(void *arg)
 				{ .fd = f->queue.wake_fd, .events = POLLIN } };
 	bool is_over = false;
 
-	/* If this is not permitted, load_as_it_fits() has chosen a larger ring. */
+	/* If the priority is not permitted, load_as_it_fits() has chosen a larger ring. */
 	setpriority(PRIO_PROCESS, gettid(), FIRST_PRIORITY);
 	while (poll(fds, ARRAY_SIZE(fds), DRAIN_MS) <= 0 || !(fds[0].revents & POLLIN)) {
 		/*
-		 * A task writes all its records before it leaves the count of tasks. So the count
-		 * is read before the ring.
+		 * A task writes its last record before nr_live falls. Therefore read nr_live before
+		 * the ring: if no task is left, the ring already has all records.
 		 */
 		bool is_empty = !is_over && read_counts(f).nr_live == 0;
 

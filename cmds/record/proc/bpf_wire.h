@@ -1,6 +1,6 @@
 /*
- * The records in the ring of the eBPF program. Only the recorder of the same build reads them, so
- * their format may change.
+ * The records in the ring of the eBPF program. Only the recorder of the same build reads these
+ * records, so a new version may change the format.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_WIRE_H
@@ -12,8 +12,8 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	/*
-	 * A WIRE_EXEC record is followed by records of the next kinds, up to WIRE_BECAME. All are
-	 * from one task, and the task writes no other record between them.
+	 * After a WIRE_EXEC record, the task writes records of the kinds below, up to WIRE_BECAME.
+	 * The task writes no records of other kinds between these records.
 	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, of at most WIRE_PART_MAX bytes */
@@ -24,7 +24,7 @@ enum wire_kind {
 	WIRE_CALL,
 };
 
-/* The texts of a record. They follow each other, without NULs. */
+/* The texts of a record, in this order. In a record, no text ends with a NUL. */
 enum wire_text {
 	WIRE_FILE,     /* the executed program, or the file that was opened */
 	WIRE_FROM,     /* a name as the task gave it */
@@ -40,10 +40,13 @@ enum wire_text {
 #define WIRE_PART_MAX  16384U
 #define WIRE_BYTES_MAX 32768U
 
-/* The bits of @flags. If a bit belongs to one kind of records, its comment begins with the kind. */
+/*
+ * The bits of @flags. If only one kind of record has a bit, the comment of the bit begins with that
+ * kind.
+ */
 /* exec: the running file is the interpreter of the executed script */
 #define WIRE_IS_SCRIPT	  1U
-#define WIRE_IS_ELSEWHERE 2U  /* the task is in another mount namespace than the recorder */
+#define WIRE_IS_ELSEWHERE 2U  /* the task and the recorder have different mount namespaces */
 #define WIRE_IS_UNREAD	  4U  /* args, env: the texts could not be read from memory */
 #define WIRE_IS_LEADER	  8U  /* exit: the first thread has ended, and other threads still run */
 #define WIRE_IS_LAST	  16U /* exit: the last thread has ended, and it was not the first thread */
@@ -61,11 +64,12 @@ enum wire_text {
  * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
  *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. For WIRE_ARGS and WIRE_ENV, the
  *         offset of the part
- * @more: the process of a fork's child, or the possible uses of a descriptor (enum wire_access)
- * @args: the arguments of a call, the flags of clone(2) and enum proc_fork_how of a fork, or the
- *        real user (the lower 32 bits) and group of an exec
- * @out: the results of a call in memory: the ends of a pipe, the flags and mode of openat2(2), or
- *       the flags of clone(2)
+ * @more: for a fork, the process of the child; for a descriptor, the possible uses (enum
+ *        wire_access)
+ * @args: for a call, the arguments; for a fork, the flags of clone(2), and enum proc_fork_how; for
+ *        an exec, the real user (the lower 32 bits) and the real group (the upper 32 bits)
+ * @out: more data of a call: the ends of a pipe, the flags and mode of openat2(2), or the flags of
+ *       clone(2)
  * @lens: the lengths of the texts. The texts follow the record
  */
 struct wire_record {
@@ -92,8 +96,8 @@ enum wire_access {
 };
 
 /*
- * A traced task. It is the value of the map "marks". The recorder sets @tid, @pid and @waits. Only
- * the eBPF program uses the other members.
+ * The data of a traced task. This struct is the value in the map "marks". The recorder sets @tid,
+ * @pid and @waits. Only the eBPF program uses the other members.
  */
 struct wire_mark {
 	uint32_t tid;
@@ -103,10 +107,7 @@ struct wire_mark {
 	 * namespace, which is read when the task runs
 	 */
 	uint32_t level;
-	/*
-	 * 1: the task is the recorder's child, and nothing is recorded of it until it executes the
-	 * program
-	 */
+	/* 1: the task is the recorder's child, and is not recorded until it executes the program */
 	uint32_t waits;
 	uint32_t id;
 	uint32_t unused;

@@ -16,8 +16,8 @@
 #define RESTART_LAST  516
 
 /*
- * The argument numbers of each call, in the order of the members of struct call_shape. A call whose
- * member @choice is -1 is always watched.
+ * The argument numbers of each call, in the order of the members of struct call_shape. If @choice
+ * is -1, the system call is always watched.
  */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },
@@ -52,8 +52,8 @@ const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 };
 
 /*
- * The kind of record for each system call that fails. It is 0 for system calls whose failures are
- * not recorded.
+ * For each system call, the kind of record for a failure. The kind 0 means that failures are not
+ * recorded.
  */
 static const enum proc_kind failures[SYSCALL_BEYOND] = {
 	[SYSCALL_RENAME] = PROC_RENAME_FAILED,	  [SYSCALL_RENAMEAT] = PROC_RENAME_FAILED,
@@ -86,7 +86,7 @@ bool call_moves_source(enum syscall_id id)
 	       (id >= SYSCALL_UNLINK && id <= SYSCALL_UMOUNT2);
 }
 
-/* True when linkat(2) names its file by a descriptor. */
+/* True when linkat(2) links the file of a descriptor (AT_EMPTY_PATH), and not a named file. */
 static bool means_descriptor(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_LINKAT && !*facts->from.name && flags_of(facts) & AT_EMPTY_PATH;
@@ -191,7 +191,10 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 	return PROC_PIPE;
 }
 
-/* Returns 1 if the rename or link call has an argument for flags, even if the flags are 0. */
+/*
+ * Returns 1 if this version of rename(2) or link(2) has an argument for flags, even when no flag is
+ * set.
+ */
 static uint32_t has_flags(const struct call_facts *facts)
 {
 	return facts->id == SYSCALL_RENAMEAT2 || facts->id == SYSCALL_LINKAT;
@@ -217,7 +220,8 @@ static bool has_source(const struct call_facts *facts)
 }
 
 /*
- * Makes the record of rename(2), link(2) and similar calls. It has the old path and the new path.
+ * Makes the record of rename(2), link(2) and similar calls. The record has the old path and the new
+ * path.
  */
 static enum proc_kind encode_move(const struct call_facts *facts, enum proc_kind kind,
 				  struct strbuf *out)
@@ -297,9 +301,9 @@ bool call_fails_openly(enum syscall_id id, int64_t result)
 }
 
 /*
- * Make the record of a failed system call. If the file to rename, link or unmount does not exist,
- * its path in the record is empty. A record of mount(2) has the path of the mount point, even if
- * the mount point does not exist.
+ * Make the record of a failed system call. A failed rename(2), link(2) or umount(2) may name a file
+ * that does not exist. In the record, the path of such a file is empty. A record of mount(2) has
+ * the path of the mount point, even if the mount point does not exist.
  */
 static enum proc_kind encode_failed(const struct call_facts *facts, struct strbuf *out)
 {

@@ -17,7 +17,7 @@
 /*
  * A name in the arguments of a system call.
  *
- * @name: NULL when the name could not be read, or the system call has none
+ * @name: NULL when the name could not be read, or the system call has no such argument
  */
 struct given_name {
 	const char *name;
@@ -25,11 +25,11 @@ struct given_name {
 };
 
 /*
- * A system call that has returned. Only close(2) is recorded before it runs.
+ * A system call to record. The call has returned, except that close(2) is recorded before it runs.
  *
  * @result: the return value. A negative value is the error of a failed call
- * @out: more data of the call: the ends of a pipe(2), the flags and mode of openat2(2), or the
- *       flags of clone(2)
+ * @out: data that only some calls have: the ends of a pipe(2), the flags and mode of openat2(2), or
+ *       the flags of clone(2)
  * @file: the opened file
  * @from, @to: the names in the arguments whose numbers are @from and @to in call_shapes. For
  *             mount(2), @to is the type of the file system
@@ -58,8 +58,8 @@ struct call_facts {
 int call_directory(const uint64_t args[6], int arg);
 
 /*
- * True when the system call may move or remove its file. call_source() must then be called before
- * the system call runs.
+ * True when the system call may move or remove the file on which it acts. In this case, call
+ * call_source() before the system call runs.
  */
 bool call_moves_source(enum syscall_id id);
 
@@ -69,7 +69,10 @@ bool call_moves_source(enum syscall_id id);
  */
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
-/* True when a failure of the system call is recorded. @result: the return value in the kernel */
+/*
+ * True when a failure of the system call is recorded. @result: the return value that the kernel
+ * reports to tracers
+ */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
 /*

@@ -15,8 +15,8 @@
 
 #define AUXV_WORDS_MAX 512
 /*
- * The largest type in an auxiliary vector. The types of the kernel are below 100. A larger number
- * shows that the vector has words of another size.
+ * The largest type in an auxiliary vector. The types that the kernel uses are below 100. If a type
+ * is larger than AUXV_TYPE_MAX, the words of the vector have another size.
  */
 #define AUXV_TYPE_MAX  4096
 
@@ -30,7 +30,7 @@ static void read_args(pid_t pid, struct strbuf *out)
 		strbuf_reset(out);
 }
 
-/* Returns the number in word @i of @auxv. A word has the size of a word in the program. */
+/* Returns the number in word @i of @auxv. @is_wide: a word has 64 bits; otherwise it has 32 bits */
 static uint64_t word_at(const void *auxv, bool is_wide, size_t i)
 {
 	return is_wide ? ((const uint64_t *)auxv)[i] : ((const uint32_t *)auxv)[i];
@@ -59,8 +59,8 @@ static uint64_t find_execfn(const void *auxv, size_t len, bool is_wide)
 }
 
 /*
- * Read the name with which execve(2) was called. The kernel has put it above the stack of the new
- * program. Returns false when the name cannot be read.
+ * Read the file name that was passed to execve(2). The kernel has put the name above the stack of
+ * the new program. Returns false when the name cannot be read.
  */
 static bool read_given_name(pid_t pid, char name[PATH_MAX])
 {

@@ -9,7 +9,7 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * The texts of a PROC_EXEC record. A text is empty when it cannot be read: /proc is missing, or the
+ * The texts of a PROC_EXEC record. A text is empty when it cannot be read, for example because the
  * process was killed. Call exec_image_deinit() at the end.
  */
 struct exec_image {
@@ -26,7 +26,7 @@ void exec_image_deinit(struct exec_image *became);
 /* Append the payload of a PROC_EXEC record. @old_tid: the thread that has called execve(2) */
 void exec_image_encode(const struct exec_image *became, pid_t old_tid, struct strbuf *out);
 
-/* Returns an execution with the texts of @became. The texts still belong to @became. */
+/* Returns an execution that points to the texts of @became. exec_image_deinit() frees the texts. */
 struct execution exec_image_execution(const struct exec_image *became);
 
 #endif

@@ -32,7 +32,8 @@ static void add_load(struct proc_filter *filter, uint32_t offset)
 }
 
 /*
- * Adds a check: the filter skips the next @nr instructions unless the number loaded last is @value.
+ * Adds a check of the number that the filter has loaded. If the number is not @value, the filter
+ * skips the next @nr instructions.
  */
 static void add_unless(struct proc_filter *filter, uint32_t value, uint8_t nr)
 {
@@ -82,9 +83,9 @@ static void add_abi(struct proc_filter *filter, const struct syscall_abi *abi)
 	}
 	/*
 	 * System calls that make processes are watched for two reasons. First, their failures are
-	 * recorded. Second, each child inherits the filter, and the watched calls of a child
-	 * without a tracer fail. The recorder changes a call that would make a child without a
-	 * tracer (untraced.h).
+	 * recorded. Second, a call may request a child without a tracer. Such a child would inherit
+	 * the filter, and the watched calls of the child would fail. Therefore the recorder changes
+	 * the call (untraced.h).
 	 */
 	for (enum syscall_id id = SYSCALL_CLONE; id <= SYSCALL_CLONE3; id++) {
 		add_unless(filter, abi->numbers[id], 1);

@@ -1,4 +1,4 @@
-/* The filter of system calls (seccomp(2)). It makes the kernel stop tasks only at watched calls. */
+/* The filter of system calls (seccomp(2)). The filter stops tasks at watched calls. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_FILTER_H
 #define UTRAIL_CMDS_RECORD_PROC_FILTER_H
 
@@ -18,8 +18,8 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * Returns the system call that a stop of the filter reports (SECCOMP_RET_DATA). Returns
- * SYSCALL_NONE when the stop is from a filter that a program has installed.
+ * Returns the system call at which this filter has stopped a task. Returns SYSCALL_NONE when the
+ * task was stopped by a filter that a program has installed. @data: SECCOMP_RET_DATA of the stop
  */
 enum syscall_id proc_filter_call(uint32_t data);
 
@@ -33,8 +33,9 @@ int proc_filter_check(void);
 
 /*
  * Async-signal-safe. Install the filter in the calling process, and so in all its descendants. If
- * the kernel permits this only with PR_SET_NO_NEW_PRIVS, that flag is set, too: setuid programs
- * then do not get the rights of their owners. Returns 0 or a negative errno.
+ * the kernel permits a filter only with the flag PR_SET_NO_NEW_PRIVS, this function sets the flag.
+ * With the flag, setuid programs do not get the rights of their owners. Returns 0 or a negative
+ * errno.
  */
 int proc_filter_install(const struct sock_fprog *program);
 

@@ -15,12 +15,15 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * A function that the verifier checks once, and not again at each call. Its arguments must be
+ * A function that the verifier checks only once, however often it is called. The arguments must be
  * numbers, so addresses of kernel memory are passed as numbers.
  */
 #define ON_ITS_OWN __attribute__((noinline))
 
-/* Repeat the bound of a number for the verifier. In C, the compiler would remove the repetition. */
+/*
+ * Limit a number to the bits of @mask, so that the verifier knows the limit. In C, the compiler
+ * could remove an operation that seems to have no effect.
+ */
 #define BOUND(value, mask) asm volatile("%0 &= %1" : "+r"(value) : "i"(mask))
 
 #define NAMES_ON_THE_WAY 2100U /* the maximum number of names in a path of PATH_MAX bytes */
@@ -49,8 +52,8 @@ struct {
 } ring SEC(".maps");
 
 /*
- * The memory in which a record is made. Each CPU has its own. end() checks that no other eBPF
- * program of this file has used the memory meanwhile.
+ * The memory in which a record is made. There is one such memory for each CPU. end() checks that no
+ * other eBPF program of this file has begun a record in the same memory.
  *
  * @path: a path is built in the first half of this array, from the last name to the first
  * @used: the size of the texts
@@ -110,15 +113,15 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 		flags = BPF_RB_FORCE_WAKEUP;
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
-	 * The kernel may have run another eBPF program of this file since this record was begun. In
-	 * that case @s has the record of the other program, and this record is lost.
+	 * After begin(), the kernel may have run another eBPF program of this file on this CPU. In
+	 * that case @s contains the record of the other program, and this record is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)
 		__sync_fetch_and_add(&counts.nr_lost, 1);
 }
 
-/* Returns the memory for the next text, of WIRE_TEXT_MAX bytes. */
+/* Returns the memory for the next text. This memory has WIRE_TEXT_MAX bytes. */
 INLINE char *room(struct scratch *s)
 {
 	uint32_t at = s->used;
@@ -173,7 +176,9 @@ struct walk {
 	uint32_t is_too_long;
 };
 
-/* Goes up by one name, or from the root of a mount to its mount point. Returns 1 at the end. */
+/*
+ * Goes to the parent directory. At the root of a mount, goes to the mount point. Returns 1 to stop.
+ */
 static long step(uint32_t i, struct walk *walk)
 {
 	const struct dentry *dentry = walk->dentry;
@@ -260,7 +265,7 @@ ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 	return 0;
 }
 
-/* Puts the name of a file that has no path. The name contains the kind of the file. */
+/* Puts the name of a file without a path, such as a pipe, into the record. */
 INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry *dentry)
 {
 	static const char pipe[] = "pipe:[%lu]";
@@ -354,7 +359,7 @@ INLINE void put_root(struct scratch *s, const struct task_struct *task)
 
 /* --- tasks --- */
 
-/* Returns the number of the task in the recorder's pid namespace. @level: see struct wire_mark */
+/* Returns the task's ID in the recorder's pid namespace. @level: see struct wire_mark */
 INLINE uint32_t number_of(const struct task_struct *task, uint32_t level)
 {
 	const struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -376,10 +381,11 @@ INLINE uint32_t call_id(const struct task_struct *task, uint64_t number)
 }
 
 /*
- * Returns the flags in the form of clone(2). The lowest byte is the signal that the kernel sends to
- * the parent when the child ends.
+ * Returns the flags of clone(2) or clone3(2), as clone(2) gets them. The lowest byte is the signal
+ * that the kernel sends to the parent when the child ends.
  *
  * @arg: the first argument of the system call
+ * @otherwise: the result for other system calls, and for flags that cannot be read
  */
 INLINE uint64_t clone_flags(uint32_t id, uint64_t arg, uint64_t otherwise)
 {
@@ -472,8 +478,8 @@ int see_exit(uint64_t *ctx)
 		end(s, mark);
 	}
 	/*
-	 * The record is written before the count falls. So a reader that sees no task left finds
-	 * all records in the ring.
+	 * The record is written before nr_live falls. When a reader sees that nr_live is 0, all
+	 * records are in the ring.
 	 */
 	__sync_fetch_and_add(&counts.nr_live, -1);
 	bpf_task_storage_delete(&marks, task);
@@ -493,8 +499,8 @@ struct part {
 };
 
 /*
- * Checks if a word that begins with '@' follows byte @i of scratch.bytes. Returns 1 to end the
- * loop.
+ * Sets part->names_file if byte @i of scratch.bytes ends a word, and the next word begins with '@'.
+ * Returns 1 to end the loop.
  */
 static long find_name(uint32_t i, struct part *part)
 {
@@ -537,8 +543,8 @@ static long put_part(uint32_t i, struct part *part)
 }
 
 /*
- * Puts a text into records, in parts. Returns true if the text has arguments, and find_name() has
- * found one that begins with '@' in the first SEARCHED_BYTES bytes.
+ * Puts a text into records, in parts. Returns true if an argument begins with '@'. Only the first
+ * SEARCHED_BYTES bytes of the arguments are searched. Returns false for an environment.
  */
 INLINE bool put_parts(struct wire_mark *mark, enum wire_kind kind, uint64_t addr, uint32_t len)
 {
@@ -596,7 +602,10 @@ static long put_inherited_word(uint32_t i, struct inherited *in)
 	return 0;
 }
 
-/* The new program has not run yet. Its arguments are in memory, because they were just written. */
+/*
+ * The new program has not run yet. The kernel has just written the program's arguments, so their
+ * pages are in memory.
+ */
 SEC("tp_btf/sched_process_exec")
 int see_exec(uint64_t *ctx)
 {
@@ -705,7 +714,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Puts into the record the results that the call has left in memory, or the flags of clone(2). */
+/* Sets @out of the record to data from the task's memory. For clone(2), sets @out to the flags. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -717,9 +726,9 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 }
 
 /*
- * True for system calls that are reported after their return. A successful clone(2) is reported as
- * a fork. Most failed system calls are not reported, because there would be too many failed calls
- * of open(2).
+ * True when a system call is reported after its return. A successful clone(2) is not reported here,
+ * because see_fork() reports it. Most failed system calls are not reported, because calls of
+ * open(2) fail too often.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* Adds a record of the CPU of @rec's task, unless the file has this CPU for the task already. */
+/* Adds a PROC_CPU record for the task of @rec, unless an earlier record has told the same CPU. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -37,7 +37,7 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Writes and empties @log->records. If memory was short, the last record is missing. */
+/* Writes and empties @log->records. If memory was short, @log->records lacks the last record. */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;
@@ -78,7 +78,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	if (ret < 0)
 		records->len = before;
 	store_note_error(log->store, ret);
-	/* After an error, the earlier complete records are still written. */
+	/* If memory is short for this record, write the complete records before it. */
 	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
 		write_records(log);
 	if (strbuf_oom(payload))

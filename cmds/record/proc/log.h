@@ -1,4 +1,4 @@
-/* Writes the records of any tracer to proc.dat, in order. */
+/* Writes proc.dat. Each tracer uses these functions. The times of the records increase. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_LOG_H
 #define UTRAIL_CMDS_RECORD_PROC_LOG_H
 
@@ -12,13 +12,13 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The file while it is written. Only one thread at a time may use it.
+ * The open file proc.dat. Only one thread at a time may use the struct.
  *
  * @payload: the payload of the next record
  * @records: the records that are not in the file yet
- * @gathers: records are collected in @records, until proc_log_write_gathered()
- * @cpu: the CPU of the task of the next records, or PROC_CPU_UNKNOWN
- * @cpus: the CPUs that the file has stated
+ * @gathers: records stay in @records until proc_log_write_gathered() is called
+ * @cpu: the CPU for the next records, or PROC_CPU_UNKNOWN
+ * @cpus: the CPU of each task, as told by the records in the file
  */
 struct proc_log {
 	const struct record_settings *settings;
@@ -37,8 +37,9 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 		  struct store *store);
 
 /*
- * Write a record with the payload @log->payload, and empty the payload. The time of the record is
- * the current time, or @time_ns of the recording's clock. Errors are noted in the store.
+ * Write a record with the payload @log->payload, and empty the payload. proc_log_write() uses the
+ * current time as the time of the record. proc_log_write_at() uses @time_ns of the recording's
+ * clock. Errors are noted in the store.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
@@ -52,8 +53,8 @@ void proc_log_gather(struct proc_log *log);
 void proc_log_write_gathered(struct proc_log *log);
 
 /*
- * proc_log_close() writes gathered records and closes the file. proc_log_remove() removes the file
- * and closes it, for a tracer that could not start.
+ * proc_log_close() writes gathered records and closes the file. If the tracer could not start, call
+ * proc_log_remove() instead, which also removes the file.
  */
 void proc_log_close(struct proc_log *log);
 void proc_log_remove(struct proc_log *log);

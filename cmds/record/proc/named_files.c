@@ -66,7 +66,7 @@ static const char *begin_within_root(const struct view *view, const char *name)
 	return *name == '/' ? "" : *view->base ? within_root(view, view->base) : NULL;
 }
 
-/* Opens the file in the way that the task would: absolute links start at the root of the task. */
+/* Opens the file that the task would open. Absolute links lead to files below the task's root. */
 static int open_in_root(const struct view *view, const char *name, int flags)
 {
 	struct open_how how = { .flags = flags, .resolve = RESOLVE_IN_ROOT };
@@ -87,7 +87,9 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 		       : (int)syscall(SYS_openat2, root, strbuf_str(&whole), &how, sizeof(how));
 }
 
-/* Opens the directory to which the task's names are relative: view->dirfd, or the working one. */
+/*
+ * Opens the base directory of the task's names: view->dirfd, or the working directory of the task.
+ */
 static int open_base(const struct view *view)
 {
 	char link[64] = "cwd";
@@ -118,8 +120,8 @@ static int open_from(const struct view *view, const char *name, int flags)
 /*
  * @root: the root of the task
  * @at: the file that the walk has reached
- * @rest: the names of the steps that are left
- * @keeps_link: a link that is the last step is not followed
+ * @rest: the rest of the path that the walk still has to follow
+ * @keeps_link: if the last name of the path is a link, the link is not followed
  */
 struct walk {
 	const struct view *view;
@@ -160,7 +162,7 @@ static bool is_link(int fd)
 	return fstat(fd, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* Opens the directory that /proc/self or /proc/thread-self is for the task. */
+/* Opens the directory that the task would reach through /proc/self or /proc/thread-self. */
 static int open_self(const struct view *view, bool is_thread)
 {
 	struct strbuf status cleanup_strbuf = { 0 };
@@ -187,7 +189,10 @@ static int open_entry(const struct walk *walk, const char *name, bool keeps_link
 
 	int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	/* Let the kernel follow links such as /proc/<pid>/exe, because their text is not a path. */
+	/*
+	 * Let the kernel follow links such as /proc/<pid>/exe, because the text of such a link is
+	 * not a path.
+	 */
 	if (fd >= 0 && !keeps_link && is_link(fd) && is_on_proc(fd) && !is_top_of_proc(walk->at)) {
 		close(fd);
 		fd = openat(walk->at, name, O_PATH | O_CLOEXEC);
@@ -286,8 +291,8 @@ static int open_by_steps(const struct view *view, const char *name, int links)
 }
 
 /*
- * True when the name may lead through procfs. @error: the error of openat2(2), which does not
- * follow links such as /proc/<pid>/exe within a root
+ * True when the name may lead through procfs. @error: the error of openat2(2). With
+ * RESOLVE_IN_ROOT, openat2(2) does not follow links such as /proc/<pid>/exe
  */
 static bool may_need_steps(const char *name, int error)
 {
@@ -295,7 +300,10 @@ static bool may_need_steps(const char *name, int error)
 	       (error == ENOENT && (strstr(name, "self") || strncmp(name, "/dev/", 5) == 0));
 }
 
-/* Opens the file @name for identification. @links: flags for its last name, O_NOFOLLOW or 0 */
+/*
+ * Opens the file @name for identification. @links: O_NOFOLLOW when a link at the end of @name must
+ * not be followed, otherwise 0
+ */
 static int open_path(const struct view *view, const char *name, int links)
 {
 	int flags = O_PATH | O_CLOEXEC | links;
@@ -306,7 +314,10 @@ static int open_path(const struct view *view, const char *name, int links)
 			close(fd);
 		return open_by_steps(view, name, links);
 	}
-	/* If the task has gone on, its working directory may have changed, and cannot be used. */
+	/*
+	 * If view->is_late is set, the task may have changed its working directory, so that
+	 * directory is not used.
+	 */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
 		       : fd;
@@ -355,15 +366,15 @@ void named_files_target(const struct view *view, const char *name, struct strbuf
 		forget_removal(fd, out);
 }
 
-/* True for a last name that means a directory itself: "", "." or "..". */
+/* True when the last name of a path shows that the path is a directory: "", "." or "..". */
 static bool names_directory(const char *last)
 {
 	return !*last || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
 /*
- * Find the part of @dir that still exists, and append the removed rest as the task gave it. @out
- * stays empty when the result would be a guess.
+ * Resolve the part of @dir that still exists, and append the rest of @dir unchanged. @out stays
+ * empty when the result would be a guess.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
@@ -414,8 +425,8 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 
 /*
  * Go up from the base directory once for each ".." at the beginning of @name. @base gets the
- * resulting directory. Returns the rest of @name. The path of the base directory has no links in
- * it.
+ * resulting directory. Returns the rest of @name. This needs no search, because the path of the
+ * base directory contains no links.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

@@ -1,4 +1,6 @@
-/* Finds the places of the files to which a task's names refer, as the recorder sees them. */
+/*
+ * Finds the files to which a task's names refer. The results are paths as the recorder sees them.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 
@@ -10,11 +12,11 @@
 /*
  * The view in which a task resolves names.
  *
- * @base: the directory of relative names; "": unknown
- * @dirfd: a descriptor of @base in the task, or AT_FDCWD. It is used when a file cannot be opened
- *         by its whole path, for example because the path is too long
- * @root: the root of the task. If it is NULL, /proc/<tid>/root is used: the caller has not read the
- *        root, or the task is in another mount namespace
+ * @base: the directory in which the search for a relative name begins; "": unknown
+ * @dirfd: a descriptor of @base in the task, or AT_FDCWD. The descriptor is used when a file cannot
+ *         be opened by its whole path, for example because the path is too long
+ * @root: the root of the task. NULL: /proc/<tid>/root is used, because the caller has not read the
+ *        root, or because the task is in another mount namespace
  * @is_late: the task has gone on since it gave the name, so files may have moved
  */
 struct view {
@@ -26,14 +28,14 @@ struct view {
 };
 
 /*
- * Make an absolute path from the base directory and @name, as the task gave it. Links, "." and ".."
- * are not resolved. This function and the functions below empty @out first.
+ * Put the base directory before @name if @name is relative. Links, "." and ".." are not resolved.
+ * This function and the functions below empty @out first.
  */
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * Find the file itself. All links are followed, also in the last name. @out is empty if there is no
- * file with that name.
+ * Find the file itself. All links are followed, even if the last name is a link. @out is empty if
+ * there is no file with that name.
  */
 void named_files_target(const struct view *view, const char *name, struct strbuf *out);
 
@@ -47,8 +49,9 @@ int named_files_open(const struct view *view, const char *name);
 bool named_files_has(const struct view *view, const char *name);
 
 /*
- * Find the place of the name: the directory with all links resolved, and the last name unchanged.
- * If the directory does not exist, the result is that of named_files_given().
+ * Find the path of the name itself: all links in the directory part are resolved, and the last name
+ * is unchanged. If the directory cannot be found, the result is the path that named_files_given()
+ * makes.
  */
 void named_files_of(const struct view *view, const char *name, struct strbuf *out);
 

@@ -19,9 +19,9 @@ int paths_open_of(pid_t tid, const char *name, int flags);
 ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
 
 /*
- * Read the target of the link @name of /proc/<tid>, as the recorder sees it. If the task has called
- * chroot(2), the target contains the path of the task's root. @out is empty if the link cannot be
- * read. All functions in this header empty @out first.
+ * Read the target of the link @name of /proc/<tid>. The target is a path as the recorder sees it.
+ * If the task has called chroot(2), the target contains the path of the task's root. @out is empty
+ * if the link cannot be read. All functions in this header empty @out first.
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
@@ -34,9 +34,7 @@ bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 /* Read @size bytes of the task's memory. Returns false when they are not mapped. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
-/*
- * Read the string at @addr, of at most PATH_MAX bytes with its NUL. Returns false if there is none.
- */
+/* Read the string at @addr. Returns false if no NUL can be read within PATH_MAX bytes. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
 /*

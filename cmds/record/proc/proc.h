@@ -20,9 +20,9 @@ struct proc_way;
  *
  * @way: the tracer, or NULL when none was chosen
  * @own: the data of the tracer
- * @lost: the number of events that the tracer could not report. It is known after the stop
- * @end_fd: an eventfd. It is readable when the tracer knows the program's end (proc_program_end()).
- *          -1: wait(2) reports the program's end
+ * @lost: the number of events that the tracer could not report. Valid after stop() of the tracer
+ * @end_fd: an eventfd. It is readable when the tracer has seen the program's end
+ *          (proc_program_end()). -1: wait(2) reports the program's end
  * @over_fd: an eventfd. It is readable when no task is traced any more
  */
 struct proc {
@@ -40,11 +40,11 @@ struct proc {
 };
 
 /*
- * A tracer (ptrace.c, bpf_way.c). The control thread calls all functions. Each of them may set an
- * error text.
+ * A tracer (ptrace.c, bpf_way.c). The control thread calls all functions. Functions with a
+ * parameter @err set an error text when they fail.
  *
- * @uses_filter: if files are recorded, the program starts with a filter of system calls (filter.h),
- *               and traced processes cannot run without the tracer
+ * @uses_filter: the tracer needs a filter of system calls (filter.h) to record files. With this
+ *               filter, traced processes cannot run without the tracer
  * @tells_end: the tracer reports the program's end
  * @prepare: make @own. Called before the program's process is made. Returns 0, or a negative errno
  *           when tracing is not possible here
@@ -72,7 +72,7 @@ extern const struct proc_way proc_by_bpf;
  * Choose the tracer. Call this function before the program's process is made. "auto" chooses eBPF
  * if more than a few processes are expected. Returns 0 or a negative errno.
  *
- * @note: gets the reason when eBPF is not permitted
+ * @note: gets the reason why "auto" cannot choose eBPF
  */
 int proc_choose(struct proc *proc, const struct record_settings *settings, struct uft_err *note,
 		struct uft_err *err);
@@ -81,8 +81,9 @@ int proc_choose(struct proc *proc, const struct record_settings *settings, struc
 bool proc_uses_filter(const struct proc *proc, const struct record_settings *settings);
 
 /*
- * Trace @pid and its descendants. @pid is a child that has not executed the program yet. @alive
- * counts all of them as one process. Returns 0, or a negative errno when nothing is traced.
+ * Trace @pid and its descendants. @pid is a child that has not executed the program yet. In @alive,
+ * @pid and its descendants together count as one process. Returns 0, or a negative errno when
+ * nothing is traced.
  */
 int proc_open(struct proc *proc, struct sources *sources, struct alive *alive, pid_t pid,
 	      struct uft_err *err);
@@ -96,7 +97,7 @@ bool proc_tells_end(const struct proc *proc);
 /* Get the status and usage of the ended program. Returns false when they are not known yet. */
 bool proc_program_end(struct proc *proc, int *status, struct rusage *usage);
 
-/* Forget the chosen tracer if proc_open() is not called. Does nothing when none is chosen. */
+/* Release the chosen tracer. Does nothing when no tracer is chosen. */
 void proc_forget(struct proc *proc);
 
 /* --- for the tracers, on any thread --- */

@@ -1,6 +1,6 @@
 /*
- * Traces the processes of the program by ptrace(2). A thread traces them and handles their stops
- * (doc/internals/processes.md).
+ * Traces the processes of the program by ptrace(2). A thread of the recorder is the tracer, and
+ * handles the stops of the processes (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -45,15 +45,17 @@
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
 
 /*
- * The signal that wakes the tracing thread to end it. pthread_cancel(3) is not used, because it
- * needs libgcc_s.so.1, and ends the process if that library is not installed.
+ * The signal that interrupts the waiting of the tracing thread. @timer sends the signal, and
+ * ptrace_stop() sends it to end the thread. pthread_cancel(3) is not used: if libgcc_s.so.1 is not
+ * installed, pthread_cancel(3) ends the whole process.
  */
 #define WAKE_SIGNAL   (SIGRTMAX - 1)
 #define WAKE_AGAIN_NS 1000000
 
 /*
- * A new child is held until its parent has reported it. Held children are checked at intervals of
- * HELD_LOOK_NS. After HELD_MAX_NS a child goes on in any case: its parent was probably killed.
+ * A new child is held until a stop of its parent has reported the child. Held children are checked
+ * at intervals of HELD_LOOK_NS. After HELD_MAX_NS, a child goes on without such a report, because
+ * the parent was probably killed.
  */
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000
@@ -66,12 +68,12 @@
 /*
  * The state of this tracer. Only the tracing thread can call ptrace(2).
  *
- * @log, @tracees, @near: belong to the tracing thread once it runs
+ * @log, @tracees, @near: only the tracing thread uses these members, as soon as the thread runs
  * @lock: protects @has_end, @status and @usage, which describe the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
- * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, while @is_ticking. At each
- *         interrupt the thread checks held children
+ * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, when @is_ticking is set. At
+ *         each interrupt, the thread checks held children
  * @has_timer: false when @timer could not be made. The thread checks held children when a task ends
  */
 struct tracing {
@@ -113,7 +115,9 @@ static unsigned long event_message(pid_t tid)
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) < 0 ? 0 : message;
 }
 
-/* Returns the process of the new task @tid. It is @pid for a thread, and @tid for a process. */
+/*
+ * Returns the process of the new task @tid: @pid if the task is a thread of @pid, otherwise @tid.
+ */
 static pid_t process_of(pid_t tid, pid_t pid)
 {
 	char path[64];
@@ -122,7 +126,10 @@ static pid_t process_of(pid_t tid, pid_t pid)
 	return access(path, F_OK) == 0 ? pid : tid;
 }
 
-/* Returns the flags of clone(2). A noted call already has its arguments in parent->call. */
+/*
+ * Returns the flags of the parent's clone(2). If see_call_begin() has noted a clone(2),
+ * parent->call has the arguments.
+ */
 static uint64_t flags_of_clone(const struct tracee *parent)
 {
 	return parent->call.id == SYSCALL_CLONE
@@ -176,8 +183,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 }
 
 /*
- * Notes an execve(2). The kernel makes the thread that calls it the leader of the process, and
- * gives it the leader's thread ID. The end of its former thread ID is never reported.
+ * Notes an execve(2). The thread that has called execve(2) is now the leader of the process, and
+ * has the leader's thread ID. The end of the thread's former ID is never reported.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
@@ -213,7 +220,7 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* Notes a system call before it begins. The filter has stopped the task at this moment. */
+/* Notes a system call before it runs. The filter has stopped the task. */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };
@@ -250,8 +257,8 @@ static void see_call_end(struct tracing *t, struct tracee *tracee)
 }
 
 /*
- * Returns the process that has made the task. For a thread it is the thread's own process, and for
- * a process it is the parent.
+ * Returns the process that has made the task. If the task is a thread, returns the process of the
+ * thread. If the task is a process, returns its parent.
  */
 static pid_t maker_now(pid_t tid)
 {

@@ -41,11 +41,16 @@ static bool is_vector_register(unsigned reg)
 	       reg < own_isa()->floats.first + own_isa()->floats.nr;
 }
 
-/* Captures a struct that is in several registers. Each register but the last has eight bytes. */
+/*
+ * Captures a struct that is in several registers. Eight bytes are captured from each register
+ * except the last.
+ */
 static void put_parts(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t left = spec->type.size;
-	/* The first register has index 0 in a result, and index 1 among arguments. */
+	/*
+	 * The first register of a result has index 0. The first register of arguments has index 1.
+	 */
 	uint32_t first = spec->kind == ARG_KIND_RETVAL ? 0 : 1;
 
 	for (size_t i = 0; i < spec->nr_regs && left; i++) {
@@ -71,7 +76,7 @@ static void put_parts(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_ZEROS, left, 0);
 }
 
-/* Returns the number of the integer argument that @spec captures. */
+/* Returns the index of the word that @spec captures: 0 for a result, from 1 on for arguments. */
 static uint32_t word_of(const struct argspec *spec)
 {
 	if (spec->kind == ARG_KIND_RETVAL)
@@ -101,9 +106,9 @@ static void put_struct(struct strbuf *steps, const struct argspec *spec)
 		struct argspec both = *spec;
 
 		/*
-		 * The spec names no registers. A small struct is taken from the general registers.
-		 * A larger one is taken from memory, and the first of these registers has its
-		 * address.
+		 * The spec names no registers. A small struct is taken from the first general
+		 * registers. A larger struct is taken from memory. The first general register then
+		 * has the address of the struct.
 		 */
 		both.nr_regs = bytes > WORD ? 2 : 1;
 		both.regs[0] = own_isa()->ints.first;
@@ -146,7 +151,7 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
-/* The steps for the letters of shapes. All other letters have BOX_BYTES (0). */
+/* The kind of step for each letter of a shape. For all other letters, the kind is BOX_BYTES (0). */
 static const uint8_t box_ops[UINT8_MAX + 1] = {
 	['z'] = BOX_STRING,	   ['s'] = BOX_STD_STRING,   ['S'] = BOX_STD_STRING_LLVM,
 	['w'] = BOX_TEXT,	   ['r'] = BOX_RANGE,	     ['n'] = BOX_COUNTED,
@@ -177,7 +182,7 @@ static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned 
 	}
 }
 
-/* Captures a container. It is at the place where a struct of its type would be. */
+/* Captures a container. The calling convention treats a container like any other struct. */
 static void put_box(struct strbuf *steps, const struct argspec *spec)
 {
 	struct strbuf parts cleanup_strbuf = { 0 };
@@ -246,8 +251,8 @@ static void put_value(struct strbuf *steps, const struct argspec *spec)
 }
 
 /*
- * True when this machine has all registers of @spec. The names of other machines' registers are
- * known, too.
+ * True when this machine has all registers of @spec. The user may have named registers of another
+ * machine.
  */
 static bool is_possible(const struct argspec *spec)
 {

@@ -41,8 +41,8 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 }
 
 /*
- * The maximum total size of the boxes of a call, so that the payload fits into its record. A box
- * has the captured elements of one container.
+ * The maximum total size of the boxes of a call. With this limit, the payload of the call fits into
+ * a record. A box has the captured elements of one container.
  */
 #define BOXES_BYTES   800U
 /*
@@ -70,7 +70,7 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
-/* The arguments of ask_debug() and ask_table(), for one function. */
+/* The argument @self of ask_debug() and ask_table(), for one function. */
 struct asked {
 	const struct capture_settings *settings;
 	const struct capture_subject *subject;
@@ -241,7 +241,7 @@ static void put_keys(const struct argspecs *list, struct strbuf *out, bool *any)
 	}
 }
 
-/* Stores the texts of the debug information that readers need to show the fields of structs. */
+/* Stores texts of the debug information. Readers need these texts to show the fields of structs. */
 static const char *keep_keys(struct texts *texts, const struct argfound *found, bool *oom)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

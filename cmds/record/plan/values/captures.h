@@ -1,6 +1,6 @@
 /*
  * Chooses which arguments and results of a function are captured, and makes capture programs. The
- * choice depends on the user's rules, debug information and tables.
+ * choice depends on debug information, on tables, and on the rules of the user.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
 #define UTRAIL_CMDS_RECORD_PLAN_CAPTURES_H
@@ -21,10 +21,10 @@ bool capture_is_wanted(const struct capture_settings *settings);
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
- * @name: the name of the function, as filters know it
- * @module: the base name of its file
- * @debug: its debug information, or NULL
- * @has_llvm_strings: captures_llvm_strings() of its module
+ * @name: the name of the function, in the form that filters compare
+ * @module: the base name of the function's file
+ * @debug: the debug information of the function, or NULL
+ * @has_llvm_strings: captures_llvm_strings() of the function's module
  */
 struct capture_subject {
 	const char *name;

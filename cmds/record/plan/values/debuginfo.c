@@ -42,8 +42,8 @@ const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path)
 	if (file)
 		file->path = strdup(path);
 	/*
-	 * Return NULL when memory is short. A file that cannot be read gets empty debug
-	 * information, and calls of its functions are still recorded.
+	 * Return NULL when memory is short. Do not return NULL for a file that cannot be read. Such
+	 * a file gets empty debug information, so that calls of its functions are recorded.
 	 */
 	if (!file || !file->path) {
 		free(file);

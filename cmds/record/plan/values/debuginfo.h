@@ -8,7 +8,8 @@
 #include "utils/object/dwarf/dwarf_info.h"
 
 /*
- * The debug information that was read. The struct starts as { 0 } and ends with debuginfo_deinit().
+ * The debug information that was read. The struct starts as { 0 }. debuginfo_deinit() frees its
+ * content.
  *
  * @problem: the first error -E2BIG or -ENODATA of object_dwarf_load(). Other errors are ignored
  */
@@ -20,8 +21,9 @@ struct debuginfo {
 void debuginfo_deinit(struct debuginfo *debug);
 
 /*
- * Returns the debug information of the file @path. If the file has none, the result is empty.
- * Returns NULL when memory is short. The result is valid as long as @debug.
+ * Returns the debug information of the file @path. If the file has no debug information, the result
+ * is a struct without entries. Returns NULL when memory is short. The result is valid until
+ * debuginfo_deinit().
  */
 const struct dwarf_info *debuginfo_of(struct debuginfo *debug, const char *path);
 
@@ -32,8 +34,8 @@ bool debuginfo_has(const struct debuginfo *debug, const char *path);
 const struct dwarf_func *debuginfo_func(const struct dwarf_info *info, const struct symbol *sym);
 
 /*
- * True for a clone (foo.isra.0, foo.constprop.0, foo.part.0). The compiler has changed its
- * parameters.
+ * True for a clone of a function (foo.isra.0, foo.constprop.0, foo.part.0). A clone may have other
+ * parameters than the original function.
  */
 bool symbol_is_clone(const struct symbol *sym);
 

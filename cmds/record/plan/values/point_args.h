@@ -15,17 +15,19 @@ struct found_operand {
 };
 
 /*
- * Append the operands of a probe in @file to @found, a list of struct found_operand, and append
- * their types to @types, separated by blanks. At most PLAN_OPERANDS_MAX operands are appended.
- * @args must have at least one argument. Returns the number of arguments in @args.
+ * Find the operands of a static probe in @file. @args is the text of the probe's arguments, and
+ * must have at least one argument. Append the operands to @found, a list of struct found_operand.
+ * Append the types of the operands to @types, separated by blanks. At most PLAN_OPERANDS_MAX
+ * operands are appended. Returns the number of arguments in @args.
  */
 size_t point_args_find(const struct elf_file *file, const char *args, struct strbuf *found,
 		       struct strbuf *types);
 
 /*
- * Append the operands of one probe to @out, the list PLAN_OPERANDS. In @found, the operands of the
- * probe start at index @first. @bias is added to each operand that is an address. Returns the index
- * of the first appended operand in @out. All indexes begin at 1.
+ * Append the operands of a static probe to @out, the list PLAN_OPERANDS. In @found, the operands of
+ * the static probe start at index @first. @bias is added to each operand that is an address.
+ * Returns the index of the first appended operand in @out. In both lists, the first operand has
+ * index 1.
  */
 uint32_t point_args_bind(const struct strbuf *found, uint32_t first, uint64_t bias,
 			 struct strbuf *out);
