@@ -303,8 +303,8 @@ static bool may_report(pid_t pid)
 }
 
 /*
- * True when the report of @child may still come. If its parent was killed before the report, the
- * child has a new parent, which will never report it.
+ * True when the parent of @child may still report the child. If that parent was killed before its
+ * report, the child has a new parent, and the new parent never reports this child.
  */
 static bool is_awaited(const struct tracing *t, const struct tracee *child)
 {
@@ -373,7 +373,10 @@ static bool stops_processes(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* Notes a new child. The system call was successful, so its result is not needed. */
+/*
+ * Notes a new child, and forgets the system call. The end of such a call is recorded only when the
+ * call has failed.
+ */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
 	see_fork(t, parent, event_message(parent->tid), how);
@@ -466,8 +469,8 @@ static pid_t wait_for_any(struct tracing *t, int *status, struct rusage *usage)
 }
 
 /*
- * Installs the handler of WAKE_SIGNAL, in the tracing thread. The program was started before, so
- * the handler does not affect it.
+ * Installs the handler of WAKE_SIGNAL, in the tracing thread. The program was started earlier, and
+ * does not get the handler.
  */
 static void expect_wake(void)
 {

@@ -18,8 +18,8 @@
 #include "utils/builddb/compiler/command.h"
 
 /*
- * The maximum number of response files of a command that are read and recorded. Any further files
- * are read when the build database is made (utils/builddb/compdb.c).
+ * The recorder reads and records at most this number of response files for each command. Readers
+ * read any further files when they make the build database (utils/builddb/compdb.c).
  */
 #define NAMES_MAX 200
 
@@ -36,7 +36,7 @@ struct reading {
 	struct strmap seen;
 };
 
-/* True when an argument may name a response file. It is false for most programs. */
+/* True when an argument may name a response file. Most programs have no such argument. */
 static bool may_have_some(const struct execution *execution)
 {
 	const char *at = NULL;
@@ -48,7 +48,7 @@ static bool may_have_some(const struct execution *execution)
 	return false;
 }
 
-/* Opens a regular file. Opening a device or a FIFO may have effects, so they are not opened. */
+/* Opens a regular file. Other files are not opened: opening a device or a FIFO may have effects. */
 static int open_regular(const struct view *view, const char *name, size_t max)
 {
 	int place cleanup_fd = named_files_open(view, name);
@@ -82,7 +82,10 @@ static int open_as_process(const struct reading *reading, const char *name, size
 	return ret;
 }
 
-/* Reads the whole file. The file may have grown since it was opened, and may grow meanwhile. */
+/*
+ * Reads the file up to its present size. The size is checked again, because the file may have grown
+ * since open_regular() checked the size.
+ */
 static int read_whole(int fd, size_t max, struct strbuf *text)
 {
 	struct stat st;
@@ -133,8 +136,8 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. The names in its arguments cannot be resolved any more, so the
- * response file is not recorded. When readers make the build database, they look for that file.
+ * True when the task has ended. The name of a response file cannot be resolved after the end of the
+ * task. The file gets no record, and readers look for the file when they make the build database.
  */
 static bool has_gone(const struct view *view)
 {

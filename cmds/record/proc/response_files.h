@@ -11,10 +11,11 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * If @execution is the execution of a compiler, write a PROC_RESPONSE record for each response file
- * that the arguments name. A response file that is named in another response file gets a record,
- * too. A file that is not a regular file is not opened. Files are opened with the rights of @user,
- * or with the rights of process @view->tid if @user is NULL.
+ * Write a PROC_RESPONSE record for each response file that the arguments of a compiler name. A
+ * response file that is named in another response file gets a record, too. If @execution is not the
+ * execution of a compiler, nothing is written. A file that is not a regular file is not opened.
+ * Files are opened with the rights of @user, or with the rights of process @view->tid if @user is
+ * NULL.
  *
  * @user: the process, and the real user and group that it had at the execution. NULL is possible
  *        only when the process is stopped

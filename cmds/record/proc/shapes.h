@@ -1,6 +1,6 @@
 /*
- * The arguments of system calls that name files. Both the tracer by ptrace(2) and the eBPF program
- * include this header, so it calls no functions.
+ * The arguments with which system calls name files. Both the tracer by ptrace(2) and the eBPF
+ * program include this header, so it calls no functions.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H

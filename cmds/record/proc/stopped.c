@@ -161,8 +161,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
 	/*
-	 * Read the name argument if the path of the file is unknown, or if the system call has
-	 * failed. A call may fail because the file does not exist.
+	 * If the path of the file is unknown, read the name argument. Also read the argument after
+	 * a failed system call, because the named file may not exist.
 	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,
@@ -175,7 +175,9 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	return call_encode(&facts, out);
 }
 
-/* Appends a descriptor. The mode of its link in /proc shows how it may be used. */
+/*
+ * Appends a descriptor. The mode of the link /proc/PID/fd/FD shows how the descriptor may be used.
+ */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out)
 {
 	struct strbuf path cleanup_strbuf = { 0 };

@@ -11,7 +11,7 @@
 #include "utils/base/containers/intmap.h"
 
 enum tracee_state {
-	TRACEE_NONE, /* no task has this number now */
+	TRACEE_NONE, /* no traced task has @tid now */
 	TRACEE_LIVE, /* the parent of the task is known */
 	/* the task has stopped for the first time, and waits until its parent is known */
 	TRACEE_HELD,

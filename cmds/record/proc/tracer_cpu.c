@@ -22,7 +22,8 @@
 
 /*
  * The position of the field "processor" in /proc/PID/stat (proc_pid_stat(5)), counted from the end
- * of the name. A name may contain anything, so fields are not counted from the beginning.
+ * of the task's name. The name may contain spaces, so fields are not counted from the beginning of
+ * the line.
  */
 #define FIELDS_BEHIND_NAME 37
 

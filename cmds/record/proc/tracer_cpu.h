@@ -7,9 +7,10 @@
 #include <sys/types.h>
 
 /*
- * The CPU of the tracing thread. Each stop switches twice between threads. The switches are several
- * times as fast on one CPU, so the tracing thread stays on the CPU of its last tracees. If its
- * tracees run on many CPUs, the scheduler chooses the CPU.
+ * The CPU of the tracing thread. Each stop switches from the tracee to the tracing thread and back.
+ * The switches are several times as fast when both threads are on the same CPU, so the tracing
+ * thread stays on the CPU of its last tracees. If its tracees run on many CPUs, the scheduler
+ * chooses the CPU of the tracing thread.
  *
  * @allowed: the CPUs that the thread may use
  * @cpu: the CPU that the thread is bound to; negative: none

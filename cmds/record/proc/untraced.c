@@ -17,8 +17,8 @@
 #define ARGS_MAX 4096UL
 
 /*
- * The bytes below the stack pointer that leaf functions may use (System V ABI for AMD64, "The Stack
- * Frame"). The i386 ABI has no such bytes.
+ * Leaf functions may use this number of bytes below the stack pointer (System V ABI for AMD64, "The
+ * Stack Frame"). The i386 ABI has no such bytes.
  */
 #define RED_ZONE 128UL
 

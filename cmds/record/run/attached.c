@@ -132,8 +132,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * Skip a file that is missing, or has another path for the recorder. The recorder
-		 * searches such a file for patches later, when the probe has reported it.
+		 * Skip a file if realpath() fails, or returns another path. The recorder searches a
+		 * skipped file for patches later, when the probe has reported the file.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -236,8 +236,8 @@ static int wait_for_end(struct attachment *a)
 }
 
 /*
- * Leaves a process: restores its former state. Returns false when the state could not be restored.
- * Returns true for a process that ends meanwhile.
+ * Leaves a process: restores its former state. Returns false when the process still runs, and its
+ * state could not be restored.
  */
 static bool leave(struct run *run, struct recorder *rec, const struct process *p,
 		  const struct attach_how *how)

@@ -11,16 +11,16 @@
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * Find patches in the files that the processes have mapped now, so that no thread must wait for the
- * search later. Call it after recorder_open().
+ * Find patches in the files that the processes have mapped. After the probe has been attached, such
+ * a search would make threads of the processes wait. Call it after recorder_open().
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 
 /*
- * Attach to all processes, and record. The recording ends when all processes have ended, a signal
- * asks for the end, the time of --for is over, or --max-size is reached. A `finish` action and
- * `utrail control` can end it, too. Then leave the processes, and those of their children that have
- * reported themselves. If one process cannot be attached to, all are left. Changes that stay in a
+ * Attach to all processes, and record. The recording ends when all processes have ended, the time
+ * of --for is over, or --max-size is reached. A signal, a `finish` action or `utrail control` may
+ * end the recording earlier. At the end, and after an error, the function restores the former state
+ * of the processes, and of those children that have reported themselves. Changes that stay in a
  * process are reported. Call it after recorder_open().
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);

@@ -41,8 +41,8 @@ static bool ask_kernel(struct end *end)
 }
 
 /*
- * Reads the exit status of a zombie in /proc, because kernels before 6.15 report it only there. It
- * is the last number of proc_pid_stat(5). Returns true on success.
+ * Reads the last number of /proc/PID/stat (proc_pid_stat(5)). For a zombie, this number is the exit
+ * status. Kernels before 6.15 report the status only in /proc. Returns true on success.
  */
 static bool ask_proc(struct end *end)
 {

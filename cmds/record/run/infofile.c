@@ -309,8 +309,8 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers apply -t from this file to all calls and to the events of the scheduler. So -t is not
- * written if -T f@trace or f@time=1us keeps shorter calls.
+ * Readers apply a -t in default.opts to all calls and to the events of the scheduler. So the
+ * function writes no -t if -T f@trace or f@time=1us keeps shorter calls.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * A recording from the start of its program to the end. Handles signals, the program's status, and
- * the processes that the program left running (see base/alive.h).
+ * Runs the recorder from the start of the program to the end of the recording. Handles signals, the
+ * program's status, and the processes that the program left running (see base/alive.h).
  */
 #include "cmds/record/run/recorder.h"
 
@@ -50,8 +50,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 }
 
 /*
- * True when the program has ended. While its hooks change, the program is traced (attach_patch()).
- * waitid() then also reports its stops, which do not count here.
+ * True when the program has ended. While hooks of the program change, the program is traced
+ * (attach_patch()). Stops that waitid() reports during this time are ignored.
  */
 static bool has_ended(const struct lifetime *life)
 {

@@ -86,7 +86,7 @@ static int use_interpreter(struct record_program *program, bool *is_python, stru
 	*is_python |= program->facts.runs_python;
 	/*
 	 * An interpreter named Python may be a script that starts the real Python as a child. So
-	 * the name is sufficient.
+	 * every interpreter with this name counts as Python.
 	 */
 	program->facts.runs_python = *is_python;
 	return 0;

@@ -37,8 +37,8 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * True when a recorded process prints on the terminal. The status line would then mix with its
- * output, or erase it. An occasional message on stderr does no harm.
+ * True when a recorded process prints on the terminal. The status line would mix with the output of
+ * that process, or erase the output. An occasional message on stderr does no harm.
  */
 static bool is_others(const struct run_progress *progress)
 {

@@ -91,8 +91,8 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * Only the recorder's mapping may write to the page. Linux before 5.1 has no seal for this, so
- * probes get a descriptor that can only read.
+ * From now on, only the existing mapping of the recorder may write to the control page. Linux
+ * before 5.1 has no seal that forbids other writers, so probes get a read-only descriptor.
  */
 static int close_control_page(struct recorder *rec)
 {

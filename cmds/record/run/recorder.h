@@ -103,8 +103,9 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set);
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
 /*
- * For attach_how.wait: handle requests to the recorder for a moment. A thread that makes a call for
- * the recorder may send requests before the call returns. @arg: the struct recorder
+ * For attach_how.wait. Wait a moment for requests from probes, and handle each request that
+ * arrives. When the recorder makes a thread of the program call a function, the thread may send
+ * requests before the function returns. @arg: the struct recorder
  */
 void recorder_serve_a_moment(void *arg);
 

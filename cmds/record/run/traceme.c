@@ -1,4 +1,4 @@
-/* Releases children that have asked their parent to trace them (see traceme.h). */
+/* Releases children that have asked the recorder to trace them (see traceme.h). */
 #include "cmds/record/run/traceme.h"
 
 #include <errno.h>
@@ -69,8 +69,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * If the first child that waitid() reports is traced by another thread, this function returns. It
- * is called again when that child goes on, because this causes a SIGCHLD.
+ * If the first child that waitid() reports is traced by another thread, this function returns. When
+ * that child goes on, the recorder gets a SIGCHLD, and calls this function again.
  */
 void traceme_let_go(struct traceme *seen)
 {

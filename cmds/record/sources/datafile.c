@@ -45,9 +45,9 @@ static bool is_record(const struct record *r, uint64_t after_ns)
 }
 
 /*
- * The counts of a buffer.
+ * The numbers of calls and of records in a buffer.
  *
- * @told: the number of lost records, as its LOST records tell
+ * @told: the sum of the numbers in the LOST records of the buffer
  */
 struct tally {
 	uint64_t calls;

@@ -8,7 +8,7 @@
 
 #include "cmds/record/sources/writer.h"
 
-/* The maximum number of parts to append at a time. They are half of the largest ring. */
+/* The maximum number of parts to append at a time: half of the segments of the largest ring. */
 #define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
 
 /*

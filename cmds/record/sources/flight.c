@@ -14,7 +14,10 @@
 
 #define NAME_SIZE 32
 
-/* At least this many files must be removed before task.txt is written again without their tasks. */
+/*
+ * At least this number of files must be removed before task.txt is written again without the tasks
+ * of the removed files.
+ */
 #define FLIGHT_GONE_MAX 1000
 
 void flight_init(struct flight *flight)
@@ -151,8 +154,8 @@ static uint64_t copy_newest(struct saving *s, uint64_t head, uint64_t first)
 	uint64_t newest = head - head % segment_bytes;
 	uint64_t place = newest / segment_bytes % s->proc->nr_segments;
 	/*
-	 * Only the newest segment has a reliable number of earlier bytes. The number of an older
-	 * segment is overwritten when the thread is about to use that segment for new records.
+	 * Only the newest segment has a reliable segment_before[]. The value of an older segment is
+	 * overwritten when the thread is about to use that segment for new records.
 	 */
 	uint64_t before = __atomic_load_n(&s->ring->segment_before[place], __ATOMIC_RELAXED);
 	uint64_t nr = 0;
@@ -346,8 +349,8 @@ unsigned flight_save_all(struct writers *writers)
 	unsigned nr = 0;
 
 	/*
-	 * The lock keeps writers out: they free the rings of ended threads, and new threads may get
-	 * these rings.
+	 * Without this lock, a writer could free the ring of an ended thread, and a new thread
+	 * could get the ring during the save.
 	 */
 	pthread_rwlock_wrlock(&writers->processes->live_lock);
 	for (struct process *p = writers->processes->live; p; p = p->next_live) {

@@ -12,9 +12,9 @@
 bool graph_fits_instance(int instance_fd);
 
 /*
- * Set up the tracer in kernel->instance_fd for @pid and its forks, by the settings. The tracer
- * starts when the caller writes "1" to tracing_on. Returns 0, or a negative errno with @err, which
- * names the missing feature of the kernel.
+ * Set up the tracer in kernel->instance_fd for @pid and its descendants. The settings choose the
+ * functions and the depth. The tracer starts when the caller writes "1" to tracing_on. Returns 0,
+ * or a negative errno with @err.
  */
 int graph_set_up(struct kernel *kernel, pid_t pid, struct uft_err *err);
 

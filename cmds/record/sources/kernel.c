@@ -89,7 +89,10 @@ static int make_instance(struct kernel *kernel, struct uft_err *err)
 	return kernel->instance_fd < 0 ? err_set_errno(err, -errno, "cannot open '%s'", name) : 0;
 }
 
-/* Uses the global instance and changes its settings. So no other tool may use the instance. */
+/*
+ * Uses the global instance, and changes its settings. Fails if another program traces in the global
+ * instance.
+ */
 static int take_everybodys(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = tracefs_state_keep(&kernel->state, kernel->tracefs_fd, err);

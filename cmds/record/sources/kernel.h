@@ -16,9 +16,9 @@
 struct kernel_cpu;
 
 /*
- * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances"). An
- * instance of its own does not affect other tracing. If the kernel can trace calls only in the
- * global instance, the recorder uses the global instance.
+ * The recorder's instance of the kernel's tracing (Documentation/trace/ftrace.rst, "Instances").
+ * The recorder normally makes a new instance, which does not affect the tracing of other programs.
+ * If the kernel can trace calls only in the global instance, the recorder uses the global instance.
  *
  * @is_everybodys: the instance is the global one
  * @has_graph: calls are traced
@@ -55,9 +55,9 @@ struct kernel {
 };
 
 /*
- * Make the kernel record the events and calls of the settings, for @pid and its forks. @pid has not
- * executed its program yet. Writes kernel_header and kallsyms. @kernel becomes a source of
- * @sources.
+ * Make the kernel record events and calls for @pid and its descendants. The settings choose the
+ * events and calls. @pid has not executed its program yet. The function writes kernel_header and
+ * kallsyms. @kernel becomes a source of @sources.
  *
  * Returns 0, with @err set if a part cannot be recorded. Returns a negative errno when nothing can
  * be recorded. @kernel is then closed.

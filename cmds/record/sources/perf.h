@@ -25,9 +25,9 @@ struct perf {
 };
 
 /*
- * Watch @pid and its children, by the settings. @pid has not executed its program yet. @perf
- * becomes a source of @sources. Returns 0, or a negative errno. After an error @perf is closed, and
- * the recording goes on.
+ * Record the events of @pid and its descendants. The settings choose the kinds of events. @pid has
+ * not executed its program yet. @perf becomes a source of @sources. Returns 0, or a negative errno.
+ * After an error @perf is closed, and the recording goes on.
  */
 int perf_open(struct perf *perf, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -9,7 +9,8 @@
 #include "cmds/record/store/store.h"
 
 /*
- * An open source. It is a member of the source's own struct, and writes to the store.
+ * The common part of all sources. The struct of each source, for example struct perf, has this
+ * struct as a member.
  *
  * @save: write the current data. In a flight recording, write the kept data. Returns 0 or the first
  *        error
@@ -37,8 +38,9 @@ struct sources {
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * Save or finish all sources. Both return 0 or the first negative errno. After sources_finish() no
- * source is open, and each source keeps its share of --max-size.
+ * Save or finish all sources. The two functions return 0 or the first negative errno. After
+ * sources_finish() no source is open, but sources_left_bytes() still subtracts the shares of the
+ * finished sources.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);

@@ -1,4 +1,4 @@
-/* Finds the kernel's tracefs and its events, and reads and writes its small files. */
+/* Finds the kernel's tracefs, lists the kernel's events, and reads and writes files in tracefs. */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 #define UTRAIL_CMDS_RECORD_SOURCES_TRACEFS_H
 
