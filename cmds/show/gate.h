@@ -17,8 +17,8 @@
  * The secrets of a server.
  *
  * @token: the first part of all paths
- * @ticket: a part of the browser's first address, which other users may see (ps); it is valid for
- *         one redirection to the path of the token
+ * @ticket: a part of the browser's first address. Other users may see this address (ps). The
+ *         ticket is valid for one redirection to the path of the token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */

@@ -28,8 +28,8 @@ struct mhd {
 extern struct mhd mhd;
 
 /*
- * Load the library. Only one thread at a time may call it. Returns 0, or -ENOSYS with @err when the
- * library cannot be loaded.
+ * Load the library. Only one thread at a time may call this function. Returns 0, or -ENOSYS with
+ * @err when the library cannot be loaded.
  */
 int mhd_load(struct uft_err *err);
 

@@ -1,4 +1,4 @@
-/* Keeps and restores files of tracefs that all users share (see tracefs_state.h). */
+/* Saves and restores the tracer's settings, which all users share (see tracefs_state.h). */
 #include "cmds/record/sources/tracefs_state.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 enum file_kind {
 	FILE_VALUE,  /* the text that was read can be written back */
 	FILE_CHOICE, /* several words; the chosen one is in brackets */
-	FILE_SIZE,   /* a number. Kernels may add text to it while the buffer is unused */
+	FILE_SIZE,   /* a number. For an unused trace buffer, more text may follow the number */
 	/* lines. An empty list shows a comment ("#### all functions enabled ####") or "no pid" */
 	FILE_LIST,
 	FILE_EMPTY, /* the text cannot be written back, so the file is emptied */
@@ -141,7 +141,7 @@ static void put_back(int dir_fd, const char *name, enum file_kind kind, const st
 		at += at < end;
 		write_line(fd, line, at - line);
 	}
-	/* A list of functions takes effect when it is closed. */
+	/* The kernel uses a list of functions only after the list's file is closed. */
 	close(fd);
 }
 
@@ -162,8 +162,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 	sigset_t all;
 
 	/*
-	 * The keeper has its own session, so that it gets no signals from the keys of a terminal.
-	 * All other signals are blocked until it has ended.
+	 * The keeper starts its own session. So the keys of a terminal send no signals to the
+	 * keeper. Signals from elsewhere stay blocked until the keeper ends.
 	 */
 	setsid();
 	sigfillset(&all);
@@ -257,8 +257,8 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
 	/*
-	 * All users share one trace buffer. If another program uses the tracer, the buffer would
-	 * have the calls for that program and the calls for the recorder.
+	 * All users share one trace buffer. If another program used the tracer at the same time,
+	 * the buffer would mix the records of both users.
 	 */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,

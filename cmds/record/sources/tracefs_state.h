@@ -11,9 +11,9 @@
 #include "utils/base/err.h"
 
 /*
- * The kernel has one function_graph tracer for all users. A helper process, the keeper, has the
- * former settings of the tracer. The keeper writes the settings back when the recorder does not
- * need the tracer any more, or dies. The struct starts as TRACEFS_STATE_NONE.
+ * The kernel has one function_graph tracer for all users. A helper process, the keeper, saves the
+ * former settings of the tracer. When the recorder dies, or has finished its use of the tracer, the
+ * keeper writes the settings back. The struct starts as TRACEFS_STATE_NONE.
  *
  * @pipe: the keeper writes the settings back when the recorder closes this pipe
  * @done: gets a byte when the keeper is ready, and is closed when the keeper ends

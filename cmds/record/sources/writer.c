@@ -50,8 +50,8 @@ static void release_producer(struct ring *r)
 }
 
 /*
- * Returns the offset at which the records end in a segment, after the producer has gone on to the
- * next segment. Returns 0 when the program has written an invalid value.
+ * Returns the number of bytes that the records fill in a segment. The producer must have gone on to
+ * the next segment. Returns 0 when the program has written an invalid value.
  */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
@@ -64,7 +64,7 @@ static uint32_t segment_used(const struct process *proc, const struct ring *r, u
  * One of the rings of a task.
  *
  * @of: the first ring of the task, which has the tid of the task
- * @tail: the tail of @ring, which is stored in @sink
+ * @tail: the member of @sink that stores the tail of @ring
  * @append: writes bytes of @ring, from several segments at once
  */
 struct draining {
@@ -151,8 +151,8 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Take the bytes of both rings of a task. A payload is committed before its record. So when a
- * record has been taken, its payload is taken no later than by the next call with @everything.
+ * Take the bytes of both rings of a task. A payload is committed before its record, and the ring of
+ * payloads is read last. So a call with @everything takes the payloads of all taken records.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -203,7 +203,7 @@ static void close_ring(struct writers *writers, struct process *proc, uint32_t i
 
 	struct ring *second = process_payloads(proc, index);
 
-	/* If the second ring has another state, it belongs to another task. */
+	/* A second ring without the state RING_PAYLOADS belongs to another task. */
 	if (second && atomic_load(&second->state) == RING_PAYLOADS)
 		free_ring(second);
 	free_ring(r);
@@ -231,9 +231,9 @@ struct ended_ring {
 _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64()");
 
 /*
- * Close the rings of ended threads. This looks only at ring @first and every @step-th ring after
- * it. The ring of the thread that began first is closed first, because in flight recordings later
- * files may replace earlier ones.
+ * Close the rings of ended threads. The function looks only at ring @first, and at every @step-th
+ * ring after ring @first. In a flight recording, later files may replace earlier files. So the ring
+ * of the thread that began first is closed first.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -278,8 +278,8 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 	if (writers->settings->flight_bytes)
 		return;
 	/*
-	 * The thread may have the rights of the child's user for files. The recorder's own rights
-	 * are needed to write the records.
+	 * At this time, the thread may open files with the rights of the child's user. The
+	 * recorder's own rights are needed to write the records.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 

@@ -23,7 +23,8 @@
  * @sample: a sample of all records that are taken; NULL: not wanted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording, so the rings are flushed more often
- * @flushed_ns: for each writer, the files have all its records that were committed before this time
+ * @flushed_ns: a time for each writer. All records of the writer's rings that were committed before
+ *         this time are in the files
  * @calls: the number of calls whose entries are in the files
  * @records_lost: the number of records that could not be saved
  * @records_lost_inside: the part of @records_lost that ring.lost_inside counts
@@ -55,7 +56,7 @@ struct writers {
 int writers_start(struct writers *writers, struct uft_err *err);
 void writers_stop(struct writers *writers);
 
-/* Free the writers. They must be stopped, or never started. */
+/* Free the writers. If the writers were started, call writers_stop() first. */
 void writers_deinit(struct writers *writers);
 
 /*
@@ -68,8 +69,8 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * The progress, for display only. The control thread computes it. A value that changes while the
- * control thread adds it up may be counted twice.
+ * The progress, for display only. The control thread computes the sums. If a number changes during
+ * the computation, the number may be counted twice.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @bytes: the store's count of bytes (@taken of struct store)

@@ -225,7 +225,7 @@ static bool compact_may_stay_open(struct store *store, int number)
 	return store_may_stay_open(compact->inner, stream_of(compact, number).inner);
 }
 
-/* Encodes all parts as one, because a record may be split between two parts. */
+/* Encodes all parts as one part, because a record may be split between two parts. */
 static int publish_records(struct store_compact *compact, const char *name, int32_t tid,
 			   const struct iovec *parts, int nr, struct uft_err *err)
 {

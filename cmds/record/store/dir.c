@@ -30,8 +30,8 @@ static int fd_of(struct store *store)
 }
 
 /*
- * An existing recording may contain files of another user. So the result is -EINVAL, and nothing is
- * written, if the file is a link, a file with a second name, or a FIFO.
+ * If the file is a link or a FIFO, or has a second hard link, the function returns -EINVAL, and
+ * writes nothing. In an existing recording, another user may have made such a file.
  */
 static int dir_open(struct store *store, const char *name)
 {
@@ -49,7 +49,8 @@ static int dir_open(struct store *store, const char *name)
 }
 
 /*
- * Write the bytes that follow the first @at bytes of @parts, or as many as one system call takes.
+ * Skip @at bytes of @parts, and write the rest with one system call, which may write less than the
+ * rest. Returns the number of bytes written, or -1 with errno.
  */
 static ssize_t write_from(int fd, const struct iovec *parts, int nr, size_t at)
 {
@@ -157,7 +158,8 @@ static int open_tmp(int dir_fd, const char *tmp, mode_t mode)
 }
 
 /*
- * Writes a temporary file, which readers ignore. The file then replaces the former one in one step.
+ * Writes a temporary file, which readers ignore. In one step, the temporary file then replaces the
+ * former file @name.
  */
 static int dir_publish(struct store *store, const char *name, const struct iovec *parts, int nr,
 		       int *stream, struct uft_err *err)

@@ -40,8 +40,8 @@ void store_dir_use(struct store_dir *dir, int fd);
 void store_dir_close(struct store_dir *dir);
 
 /*
- * Open a list of the names in the directory @dir_fd. The list has a read position of its own, so
- * that of @dir_fd does not change. Returns NULL with errno.
+ * Open a list of the names in the directory @dir_fd. The list has its own read position. The read
+ * position of @dir_fd does not change. Returns NULL with errno.
  */
 DIR *store_dir_list(int dir_fd);
 

@@ -6,8 +6,8 @@
  * directory and the lock, another recorder may rename the directory. The recorder that created it
  * then begins again.
  *
- * Only recordings are renamed, and only files that have the name of a recording's file are deleted.
- * Links are not followed, and nothing is deleted before everything has been checked.
+ * Only recordings and empty directories are renamed. Only files that have the name of a recording's
+ * file are deleted. Links are not followed. Nothing is deleted before everything has been checked.
  */
 #include "cmds/record/store/dir.h"
 
@@ -32,7 +32,7 @@
  * the start, this file shows that the directory is a recording.
  */
 #define MARKER	       DATADIR_TMP("info")
-/* The number of attempts, and the pause between two of them, while other recorders begin or end. */
+/* The number of attempts while other recorders begin or end, and the pause between two attempts. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
 /* The number of bytes of task.txt that are read. Its first line is not longer. */
@@ -53,7 +53,7 @@ static int open_spot(const struct spot *spot, int flags)
 	return openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
-/* Returns the next name, leaving out "." and "..", or NULL at the end. */
+/* Returns the next name other than "." and "..". Returns NULL at the end. */
 static const char *next_name(DIR *dir)
 {
 	struct dirent *e;
@@ -179,8 +179,8 @@ static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_e
 static int remove_all(int dir_fd, const struct spot *spot, struct uft_err *err)
 {
 	/*
-	 * A recording may lack `info`. So make a marker, which is deleted last. On a full disk,
-	 * this may fail, and then the files are deleted without a marker.
+	 * A recording may lack `info`. So make a marker, which is deleted last. If the marker
+	 * cannot be made (full disk), the files are deleted without a marker.
 	 */
 	int marker = openat(dir_fd, MARKER, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
@@ -261,8 +261,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 }
 
 /*
- * Rename the directory at @spot to @old, after removing a recording of that name. If a recorder is
- * writing to the directory, it goes on writing to the renamed directory.
+ * Remove the recording at @old, if there is one. Then rename the directory at @spot to @old. A
+ * recorder that is writing to the directory goes on writing to the renamed directory.
  */
 static int put_aside(const struct spot *spot, const struct spot *old, struct uft_err *err)
 {

@@ -18,7 +18,7 @@
  */
 bool reserve_ahead(int fd, size_t len);
 
-/* Free the reserved space of all files in the directory @dir_fd. Meanwhile no file may grow. */
+/* Free the reserved space of all files in the directory @dir_fd. No file may grow during a call. */
 void reserve_release(int dir_fd);
 
 /*

@@ -72,7 +72,7 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 
 /*
  * Any thread. Count @len bytes that are about to be appended. Returns false when the limit does not
- * allow them. Every later call then returns false, too.
+ * allow these bytes. From then on, the function always returns false.
  */
 bool store_may_take(struct store *store, size_t len);
 
@@ -83,8 +83,8 @@ bool store_may_take(struct store *store, size_t len);
 void store_took(struct store *store, size_t asked, size_t len);
 
 /*
- * Any thread. Note @code, the negative errno of a failed write. Only the first one is kept. A value
- * that is not negative is ignored.
+ * Any thread. Note @code, the negative errno of a failed write. The call does nothing if @code is
+ * not negative, or if an error was noted before.
  */
 void store_note_error(struct store *store, int code);
 
@@ -165,16 +165,16 @@ int store_append_to(struct store *store, const char *name, const struct strbuf *
 
 /*
  * Append @text to *@stream. If *@stream is negative, it is first replaced by a new stream of the
- * file @name. The text counts for the limit of bytes. Errors are noted in the store. If there was
- * not enough memory for @text, nothing is written, and the error is -ENOMEM.
+ * file @name. The store counts the bytes of @text (store_may_take()), and notes errors. If there
+ * was not enough memory for @text, nothing is written, and the error is -ENOMEM.
  */
 void store_append_line(struct store *store, int *stream, const char *name,
 		       const struct strbuf *text);
 
 /*
  * Choose the name of a module's symbol file (doc/formats/symbols.md, "Names of the files"). Returns
- * false when the symbols of the module are saved already, when other modules have both possible
- * names, or when a file with such a name cannot be read.
+ * false when the symbols of the module are saved already, when both possible names belong to files
+ * of other modules, or when a file with a possible name cannot be read.
  */
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size);

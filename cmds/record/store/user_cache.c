@@ -26,7 +26,8 @@
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 /*
- * True when the rights in use are the user's own, and not those of a setuid program or of a peer.
+ * True when the thread has the user's own rights. False in a setuid program, and while the thread
+ * has the rights of another user (rights_enter()).
  */
 static bool is_ourselves(void)
 {

@@ -66,7 +66,10 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 		    EVENT_DATA_MAX);
 }
 
-/* True when child @pid does not need the page of its parent: it has reported itself, or is gone. */
+/*
+ * True when child @pid has reported itself, or is gone. Such a child does not need the page of its
+ * parent.
+ */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
 	/* A process in another pid namespace has another pid in the recorder's namespace. */
@@ -92,8 +95,8 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 }
 
 /*
- * Frees the pages of ended processes that no child needs. If too many pages stay, the oldest are
- * freed, too. The list starts with the newest process.
+ * Looks at the pages of ended processes. A page that no child needs is freed. If too many pages
+ * would stay, the oldest pages are freed. The list starts with the newest process.
  */
 static void look_through(struct processes *procs)
 {
@@ -147,7 +150,7 @@ bool notes_has_newborns(const struct processes *procs)
 void notes_finish_all(struct processes *procs)
 {
 	atomic_store(&procs->control->finished, 1);
-	/* Wake the thread that has requested the end, and waits in probe_finish(). */
+	/* Wake the threads that wait in probe_finish() for the end of the recording. */
 	syscall(SYS_futex, &procs->control->finished, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -163,7 +166,7 @@ void notes_obey(struct processes *procs, struct process *proc)
 	if (procs->settings->is_steerable && atomic_load(&procs->control->finished))
 		notes_tell_news(proc);
 	/*
-	 * A program may request the end only when an option of `record`, or a later change by
+	 * A program may end the recording only when an option of `record`, or a later change by
 	 * `utrail control`, contains `finish`.
 	 */
 	if (atomic_load_explicit(&proc->arena->finish_wanted, memory_order_relaxed) &&

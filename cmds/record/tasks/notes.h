@@ -68,8 +68,8 @@ void notes_obey(struct processes *procs, struct process *proc);
 void notes_tell_news(struct process *proc);
 
 /*
- * Stop recording in all processes. If the recording can be steered, a process may notice this only
- * after a writer has looked at its rings (notes_obey()).
+ * Stop recording in all processes. If the recording can be steered, a process may go on recording
+ * until a writer has looked at the rings of the process (notes_obey()).
  */
 void notes_finish_all(struct processes *procs);
 

@@ -26,9 +26,9 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Search the list procs->notes from @first up to, but not including, @end. Returns a process
- * whose arena (process.memory) @pid has mapped. Returns NULL when there is none, or when the maps
- * of @pid cannot be read.
+ * Search the list procs->notes from @first up to, but not including, @end. Returns a process with
+ * an arena (process.memory) that is mapped by @pid. Returns NULL when there is no such process, or
+ * when the maps of @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
 {
@@ -81,7 +81,7 @@ static bool is_watched(const struct processes *procs, pid_t pid)
 	return false;
 }
 
-/* Watches process @pid if it is a descendant of @parent that has not reported itself. */
+/* Watches the unreported process @pid. Does nothing if @pid is not a descendant of @parent. */
 static void add_orphan(struct processes *procs, pid_t pid, struct process *parent)
 {
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);

@@ -23,8 +23,8 @@ struct memory_id {
 
 /*
  * Watch the living children in the notes of all processes (notes.h). A program may write any number
- * into its notes, so a child is watched only if it has mapped the memory of these notes. If a
- * child does not know its pid in the recorder's namespace, all processes in lower pid namespaces
+ * into its notes. So a child is watched only if the child has mapped the memory of these notes. If
+ * a child does not know its pid in the recorder's namespace, all processes in lower pid namespaces
  * are searched.
  */
 void orphans_look(struct processes *procs);

@@ -151,8 +151,8 @@ static void index_process(struct processes *procs, struct process *proc)
 }
 
 /*
- * Sinks are mapped and not allocated. An allocated megabyte would have to be cleared, although most
- * processes only use its first page.
+ * Sinks are mapped and not allocated. Allocated memory, about a megabyte, would have to be cleared.
+ * Most processes use only the first page of the sinks.
  */
 static size_t sinks_bytes(const struct process *proc)
 {
@@ -341,8 +341,8 @@ void process_retire(struct processes *procs, struct process *proc)
 	if (!proc->arena)
 		return;
 	/*
-	 * The thread may have the rights of another user for files. The recorder's own rights are
-	 * needed to write the records.
+	 * At this time, the thread may open files with the rights of another user. The recorder's
+	 * own rights are needed to write the records.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 

@@ -91,7 +91,7 @@ struct process {
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time, as last measured (control/overhead.h) */
 	uint32_t plan_generation; /* the generation of the newest plan that the process has */
-	bool has_declared;	  /* it has declared events, or its parent had before the fork */
+	bool has_declared;	  /* it has declared events, or the parent did so before the fork */
 	/*
 	 * For plans up to this generation, the recorder has removed the hooks of left-out functions
 	 * from this process, or has given up its attempts (control/overhead_hooks.h)
@@ -143,7 +143,7 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  * @drain: takes the remaining records of a process whose rings no writer reads any more
  * @may_finish: settings_can_finish() of the current settings; false before their first change
  *         (control/steering.c)
- * @first: the list of images, which starts with the newest. No image is removed before the end
+ * @first: the list of images, which starts with the newest. processes_deinit() removes the images
  * @by_os_pid: the newest image of each pid in the recorder's namespace
  * @by_token: images by the first half of their token
  * @live: images with an arena. Writers read this list and hold @live_lock for reading

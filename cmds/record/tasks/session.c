@@ -70,7 +70,7 @@ int image_add_module(struct image *s, const struct control_module *m)
 		.path = (char *)m->path,
 	};
 
-	/* An object without code has no calls. uftrace leaves such objects out of the map, too. */
+	/* An object without code has no calls. Like uftrace, leave such objects out of the map. */
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
@@ -176,8 +176,8 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
 }
 
 /*
- * Save the symbols of all modules that can have records. Readers also need the symbols of libraries
- * that the program calls directly, to name the library of a function (--libname).
+ * Save the symbols of all modules that can have records, and of the libraries that the program
+ * calls directly. With these symbols, readers can name the library of a function (--libname).
  */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {

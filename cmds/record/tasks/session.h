@@ -15,11 +15,11 @@
 /*
  * A process image, with its session id.
  *
- * @map: the map of the image's modules. Only the control thread changes the map. After
- *       process_publish() of the image's process, other threads may save the map. So the map does
- *       not change from that call until the image is announced
- * @stack: the address range of the stack, from the announcement on. It becomes a line of the map
- *         file. Under tasks.lock
+ * @map: the map of the image's modules. Only the control thread changes the map. Between
+ *       process_publish() of the image's process and the announcement of the image, other threads
+ *       may save the map. In this time the map does not change
+ * @stack: the address range of the stack, for a line of the map file. Set when the image is
+ *         announced. Under tasks.lock
  * @announced: the map and the SESS and TASK lines are written, because the image has its first
  *             record, or has loaded a library late. Under tasks.lock
  */

@@ -61,10 +61,10 @@ int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * Returns the id for the records of a ring that claims to be task @tid of @proc. The id is the
- * task's tid in the recorder's namespace, or 0 when there can be no id. If the task is not known to
- * be a thread of @proc, it gets a new id. So no process can add to the records of another process.
- * Call tasks_release() when the ring is not in use any more.
+ * Returns the id for the records of a ring. The ring names task @tid of @proc as its owner. The id
+ * is the task's tid in the recorder's namespace, or 0 when there can be no id. If the task is not
+ * known to be a thread of @proc, the task gets a new id. So no process can add to the records of
+ * another process. Call tasks_release() when the ring is not in use any more.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
@@ -87,7 +87,7 @@ void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid
 
 /*
  * For flight recordings: true when tasks_clear() has removed the lines of task @tid, although its
- * ring is still in use. The lines must be written again before the next file.
+ * ring is still in use. The lines must be written again before another file of the task.
  */
 bool tasks_is_forgotten(struct tasks *tasks, int32_t tid);
 
@@ -98,10 +98,10 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * For long flight recordings: forget ended threads and forked processes, and new ids that were
+ * For long flight recordings: forget ended threads, ended forked processes, and new ids that were
  * released by tasks_release(). The tasks in @kept, which have a file, and their parents stay. No
- * file may be added meanwhile. A forgotten process gets its lines again with its next new task. The
- * function sorts @kept. A failed write is noted in the store.
+ * file may be added during the call. A forgotten process gets its lines again with its next new
+ * task. The function sorts @kept. A failed write is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

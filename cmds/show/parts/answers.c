@@ -138,8 +138,8 @@ static void put_column(struct strbuf *out, const struct call_list *list, size_t 
 }
 
 /*
- * Gives new numbers to the contexts of the calls in @list and to all their ancestors, parents
- * first. Returns the number of contexts, including the root.
+ * Gives new numbers to the contexts of the calls in @list, and to all ancestors of these contexts.
+ * A parent gets its number before its children. Returns the number of contexts, including the root.
  *
  * @numbers: the new numbers, by node; 0: none
  */

@@ -104,8 +104,8 @@ void sums_begin(struct sums_stop *stop);
 void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
- * Returns the progress of the present sum: the part of the recording that has been read for it,
- * from 0 to 1. Returns -1 when nothing is read for a sum. May be called from any thread.
+ * Returns the progress of the present sum: the fraction of the recording that has been read, from 0
+ * to 1. Returns -1 when nothing is read for a sum. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 

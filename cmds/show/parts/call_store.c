@@ -65,8 +65,8 @@ static int open_call_file(struct call_file *file)
 	struct statvfs room;
 
 	/*
-	 * The file may take at most a quarter of the free room, because other programs need room,
-	 * too.
+	 * The file may take at most a quarter of the free room. The rest is left for other
+	 * programs.
 	 */
 	file->max_bytes = fstatvfs(file->fd, &room) == 0 && room.f_bavail
 				  ? (uint64_t)room.f_bavail * room.f_frsize / 4
