@@ -134,7 +134,9 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 	if (!id) {
 		if (recorded != last)
 			free(recorded);
-		/* No record and no line may have the values of the former common format. */
+		/*
+		 * Otherwise the event's records and lines would still use the former common format.
+		 */
 		if (last && atomic_load(&last->id) && last->common != common)
 			forget_event(impl);
 		return;

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * A chunk of events. Child processes share its page, so a choice of an event holds in all of them.
- * The page also has nr_used, since each of the processes may add events.
+ * A chunk of events. A process and its children share the page of the chunk. If one of these
+ * processes chooses an event, the choice holds in all these processes. The counter nr_used is in
+ * the page because each of these processes may add events.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

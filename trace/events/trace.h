@@ -1,6 +1,6 @@
 /*
- * The shared declarations of the part of libutrail-trace for <fstrace.h>: logs, their events, and
- * the lock between processes.
+ * Declarations that the sources of the functions in <fstrace.h> share: logs, their events, and the
+ * lock between processes.
  */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
@@ -39,7 +39,7 @@ struct fst_event {
 };
 
 /*
- * An event as the recorder knows it. This includes the common format. If the common format changes,
+ * An event as the recorder knows it, together with the common format. If the common format changes,
  * the event is declared again.
  */
 struct fst_recorded {
@@ -61,7 +61,10 @@ struct fstrace_event_impl {
 	size_t head_len;
 };
 
-/* The state of a log that its processes share, in memory that children inherit. */
+/*
+ * The state of a log, in memory that child processes inherit. All processes of the log share the
+ * state.
+ */
 struct fst_shared {
 	/*
 	 * (number of the current file) << FST_PLACE_BITS | number of bytes that writers have
@@ -125,9 +128,9 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c: find the recorder of this process for a new log. Each event is declared to the
- * recorder, and is declared again after a change of the common format. fst_recorded_declare() is
- * called with fst_lock_threads() held, and fst_recorded_end() without.
+ * recorded.c. When a log is opened, fst_recorded_begin() looks for a recorder in this process. Each
+ * event is declared to the recorder, and is declared again after a change of the common format.
+ * fst_recorded_declare() is called with fst_lock_threads() held, and fst_recorded_end() without.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);
@@ -194,7 +197,10 @@ void fst_owner_set(int fd);
  * program, even if it has closed them.
  */
 int fst_keep_away(int fd);
-/* Move @fd to the number @old if that is free. Takes over @fd. Returns the descriptor. */
+/*
+ * If the number @old is free, move @fd to this number, and return @old. Otherwise return @fd. Takes
+ * over @fd.
+ */
 int fst_replace_fd(int old, int fd);
 
 #endif

@@ -7,8 +7,8 @@ static _Atomic uint64_t counter;
 
 /*
  * An id is the sum of three numbers: the pid times a million, the low 18 bits of the counter, and
- * the counter's higher bits times a large number. So processes with different pids have different
- * ids, at least among their first 2^18 ids.
+ * the counter's higher bits times a large number. Therefore, if two processes have different pids,
+ * the first 2^18 ids of one process differ from the first 2^18 ids of the other process.
  */
 uint64_t fstrace_get_unique_id(void)
 {

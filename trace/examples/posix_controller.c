@@ -1,5 +1,6 @@
 /*
- * Records the events of another process of the same user for some seconds into a log.
+ * Records the events of another process into a log, and stops after some seconds. Both processes
+ * must belong to the same user.
  *
  *     cc -o controller posix_controller.c $(pkg-config --cflags --libs utrail-trace)
  *     ./controller PID SECONDS LOG

@@ -2,8 +2,8 @@
  * Events that a program declares. When they are selected, they become lines in a log. See
  * fstrace(3).
  *
- * The interface is that of F-Secure's fstrace. A program that uses it needs no change, but must be
- * compiled again.
+ * The interface is that of F-Secure's fstrace. A program that was written for F-Secure's fstrace
+ * needs no change, but must be compiled again.
  */
 #ifndef FSTRACE_H
 #define FSTRACE_H
@@ -38,7 +38,7 @@ typedef struct fstrace_event_spec {
  * renamed. Returns NULL with errno set on failure.
  */
 fstrace_t *fstrace_open(const char *prefix, ssize_t rotate_size);
-/* Log to a stream. fstrace_close() does not close it. */
+/* Open a log whose lines go to the stream @f. fstrace_close() does not close @f. */
 fstrace_t *fstrace_direct(FILE *f);
 /* Close the log and free its events. Returns 0. */
 int fstrace_close(fstrace_t *trace);
@@ -64,8 +64,9 @@ void fstrace_set_common_format(fstrace_t *trace, const char *format);
 #endif
 
 /*
- * The functions that log an event. They are marked cold, so that compilers prepare their arguments
- * away from the code that runs while the event is disabled.
+ * The functions that log an event. They are marked cold, so that compilers separate two pieces of
+ * code: the code that prepares the arguments of a call, and the code that runs while the event is
+ * disabled.
  */
 void fstrace_log(fstrace_event_t *event, ...) __attribute__((cold));
 void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
@@ -94,8 +95,8 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * Names for `utrail events check-sources`. It finds them in preprocessed text, and replaces them
- * for the compiler's checks. Nothing is compiled with them.
+ * Names for `utrail events check-sources`. This command finds the uses of events in preprocessed
+ * text by these names, and lets the compiler check the arguments. No program contains these names.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -107,8 +108,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 #else
 /*
  * FSTRACE(event, ...) logs the event if it is enabled. If it is disabled, the arguments are not
- * evaluated. Before C23 and C++20 a macro cannot have one argument and optional others. Therefore
- * an unused 0 follows the arguments.
+ * evaluated. Before C23 and C++20, a macro with the parameters (event, ...) needs at least two
+ * arguments. Therefore an unused 0 follows the arguments.
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -165,8 +166,8 @@ void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);
 #ifndef FSTRACE_CHECK
 /*
  * FSTRACE_DECL(DISK_FULL, "FREE=%64u") makes a static event "DISK-FULL", which
- * fstrace_declare_globals() declares. For tools, a section of the program's file contains NAME, a
- * blank, and FORMAT as it is written in the source.
+ * fstrace_declare_globals() declares. Tools find the event in a section of the program's file. The
+ * section contains NAME, a blank, and the source text of FORMAT.
  */
 #define FSTRACE_DECL(NAME, FORMAT)                                                               \
 	static fstrace_event_t *NAME;                                                            \
@@ -209,7 +210,7 @@ namespace fsecure
 namespace fstrace
 {
 
-/* A base class for objects with a number in logs. */
+/* A base class that gives each object a number for logs. */
 class UniqueId
 {
       public:
@@ -258,9 +259,9 @@ struct trace_iterator_of_<T, typename trace_void_<typename T::const_iterator>::t
 };
 
 /*
- * Logs the strings or numbers from one iterator to another, for %J: FSTRACE(EVENT,
- * TraceIterator<T>::trace, &iterator). T is the type of the iterators, or of their container. C++17
- * deduces T.
+ * Logs the strings or numbers between two iterators, for %J: FSTRACE(EVENT,
+ * TraceIterator<T>::trace, &iterator). T is the type of the two iterators, or the type of the
+ * container to which both iterators belong. C++17 deduces T.
  */
 template <typename T> class TraceIterator
 {
@@ -277,7 +278,10 @@ template <typename T> class TraceIterator
 	}
 
       private:
-	/* An iterator may create its strings, so each is kept here until the next one. */
+	/*
+	 * A string may be a temporary object of the iterator, so a copy is kept until the next
+	 * string.
+	 */
 	const char *text_of(const std::string &element)
 	{
 		text_ = element;

@@ -18,10 +18,10 @@
 #endif
 
 /*
- * A fit is the line through two readings of counter and clock. They are at least FIT_FIRST_NS
- * apart, each with an error of about 10 ns. A fit is used for at most FIT_LAST_NS. After that, the
- * times of processes that share a stream would visibly differ, since the kernel changes the speed
- * of its clock.
+ * A fit is the line through two readings. Each reading is a pair of counter and clock, with an
+ * error of about 10 ns. The second reading is at least FIT_FIRST_NS later than the first one. A fit
+ * is used for at most FIT_LAST_NS. With an older fit, the processes that share a stream would
+ * visibly disagree about the time, since the kernel changes the speed of its clock.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -40,7 +40,7 @@ void pxt_clock_begin(void)
 		close(fd);
 }
 
-/* Reads both clocks at one moment. The least interrupted one of three attempts counts. */
+/* Reads the counter and the clock at one moment. Makes three attempts, and uses the fastest one. */
 static uint64_t read_both(uint64_t *ns)
 {
 	uint64_t best = 0, best_gap = UINT64_MAX;

@@ -135,7 +135,10 @@ static void unmake_stream(struct making *making)
 	munmap(making->stream, making->bytes);
 }
 
-/* Makes the reader's view. In a process that traces itself, it is also the writers' view. */
+/*
+ * Makes the reader's view. If a process traces itself, the writers in this process use the same
+ * view.
+ */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
 	struct pxt_handle *handle = making->handle;
@@ -157,9 +160,10 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper, which finishes the stream if this process ends without doing so. If there is
- * no keeper, the process that opens the log completes it and frees the memory. Without a log, or if
- * no process opens it in time, a later call of pxt_sweep() frees the memory (sweep.c).
+ * Starts the keeper. If this process ends before it has finished the stream, the keeper finishes
+ * the stream. If there is no keeper, the process that opens the log completes the log and frees the
+ * memory. If no process opens the log in time, or if the stream has no log, a later call of
+ * pxt_sweep() frees the memory (sweep.c).
  */
 static void start_keeper(struct making *making)
 {

@@ -14,7 +14,7 @@
  */
 #define WAITS_MAX 50
 
-/* Marks all records that the log contains now as complete. */
+/* Stores the progress: all records that are in the log at this moment are complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
@@ -31,8 +31,8 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 }
 
 /*
- * Called when the buffer has been written to the file, and before it is used again. Notes the
- * complete records that the file now has. A record that is just being added is left out.
+ * Called when the buffer has been written to the file, and before the buffer is used again. Notes
+ * the complete records that the file now has. A record that is just being added is left out.
  */
 static void buffer_was_written(void *argument)
 {
@@ -61,7 +61,7 @@ void pxt_drain_note_stop(struct pxt_drain *drain)
 	settle_log(drain, drain->taken);
 }
 
-/* Appends an event about the stream itself, which belongs to no process. */
+/* Appends an event that belongs to no process, because the event is about the stream itself. */
 static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 {
 	const struct pxt_event event = { .id = id, .time_ns = time_ns };
@@ -69,7 +69,10 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 	return pxt_log_append(&drain->writer, &event, NULL, false);
 }
 
-/* Stores the time of lost events in the log's part, and ends the stream's gap. */
+/*
+ * Ends the stream's gap. Stores the time of the first lost event in @part, if @part has no such
+ * time.
+ */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
 	uint64_t lost_ns = pxt_end_gap(stream, before_ns), none = 0;

@@ -44,8 +44,8 @@ static void note_status(struct pxt_handle *handle)
 	pxt_drain_status(handle, &flusher->drain);
 	status->flush_error = atomic_load(&flusher->error);
 	/*
-	 * posix_trace_get_status() reports each loss only once. So it clears @is_log_overrun, but
-	 * not the status in the log's header.
+	 * posix_trace_get_status() clears @is_log_overrun, so that each loss is reported only once.
+	 * The status in the log's header is not cleared.
 	 */
 	if (flusher->drain.writer.has_lost)
 		atomic_store(&flusher->is_log_overrun, 1);
@@ -55,8 +55,8 @@ static void note_status(struct pxt_handle *handle)
 }
 
 /*
- * Copies the events up to the present end of the stream. Events that come during the copying stay:
- * a fast writer could keep the flush busy forever.
+ * Copies the events up to the present end of the stream. Events that come during the copying stay
+ * in the stream. Otherwise a fast writer could keep the flush busy forever.
  */
 static int copy_events(struct pxt_handle *handle)
 {
@@ -247,8 +247,9 @@ static void free_flusher(struct pxt_handle *handle)
 
 /*
  * Closes the log in a forked child. If a signal handler has forked, the child may go on with the
- * flush that the handler interrupted. Then /dev/null replaces the log. So this flush does not write
- * to a file that the program opens meanwhile with the same descriptor number.
+ * flush that the handler interrupted. In this case /dev/null takes the descriptor number of the
+ * log. Otherwise the program could open a file with this number, and the flush would write to this
+ * file.
  */
 void pxt_flusher_forget(struct pxt_handle *handle)
 {
@@ -271,8 +272,8 @@ void pxt_flusher_forget(struct pxt_handle *handle)
 }
 
 /*
- * Opens the log also for reading. Looping logs need that, and so does a process that continues the
- * log.
+ * Opens the log for reading and writing, if possible. A flush must read a looping log. A process
+ * that continues a log must read the log.
  */
 static int open_file(int file_desc)
 {

@@ -179,8 +179,9 @@ static void leave_program(const int fds[3])
 }
 
 /*
- * Replaces the arguments, which ps shows. Their last byte must be 0: otherwise ps takes the bytes
- * after them as arguments, too. See fields 48, 49 and 51 of "stat" in proc(5).
+ * Replaces the program's arguments by the keeper's name, which ps then shows. The last byte of the
+ * arguments must be 0. Otherwise ps would also show the bytes that follow the arguments. See fields
+ * 48, 49 and 51 of "stat" in proc(5).
  */
 static void rename_arguments(void)
 {
@@ -221,7 +222,10 @@ static void wait_a_little(int pidfd)
 		nanosleep(&step, NULL);
 }
 
-/* True when the owner itself has shut the stream down, or the log is complete. */
+/*
+ * True when nothing is left to write to the log. If the stream has no log, true when the stream is
+ * closed.
+ */
 static bool is_done(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	if (part)
@@ -266,7 +270,10 @@ static void write_log(const struct pxt_keeping *keeping, const struct pxt_log_pa
 	}
 }
 
-/* Completes the log and removes the files, or leaves both to the process that opens the log. */
+/*
+ * Completes the log and removes the stream's file. If the log cannot be completed, the keeper
+ * leaves this work to the process that opens the log.
+ */
 static void finish_keeping(const struct pxt_keeping *keeping, const struct pxt_log_part *part)
 {
 	int lock;

@@ -71,8 +71,8 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
  * @taken: the stream's records before this position are in the log
- * @settled: the length of the log with these records
- * @has_stop: enum pxt_stop, which ignores records of the stream that are not in the log yet
+ * @settled: the length of the log up to the end of these records
+ * @has_stop: enum pxt_stop. A record of the stream does not count until the record is in the log
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {

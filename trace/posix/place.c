@@ -1,6 +1,10 @@
 /*
- * The folder with the files that the processes of a user share: streams "s-N", ended streams whose
- * logs are not complete "d-N-SERIAL", registries "p-PID-START", names "n-PID-START". Signal-safe.
+ * The folder with the files that the processes of a user share. Signal-safe. The files are:
+ *
+ * - "s-N": a stream
+ * - "d-N-SERIAL": an ended stream whose log is not complete
+ * - "p-PID-START": a registry
+ * - "n-PID-START": the names of user events
  */
 #include "posix/posix.h"
 
@@ -78,8 +82,8 @@ struct other {
 };
 
 /*
- * Takes the folder if its name is less than that of the best folder so far (strcmp(3)). So all
- * processes of the user find the same folder.
+ * Called for each folder. The folder whose name is the first one in the order of strcmp(3) is
+ * taken, so that all processes of the user find the same folder.
  */
 static void take_if_better(const char *name, void *argument)
 {
@@ -121,8 +125,8 @@ static int make_other(int memory, const char *own)
 }
 
 /*
- * Opens this user's folder with another name, because another user has taken the usual name. With
- * @makes, the folder is made if there is none.
+ * Another user has taken the usual name, so this user's folder has another name. Finds and opens
+ * this user's folder. With @makes, the folder is made if there is none.
  */
 static int open_other(int memory, const char *own, bool makes)
 {

@@ -265,8 +265,8 @@ int pxt_place_lock(int place);
 /* Returns -EWOULDBLOCK if another process has the lock. */
 int pxt_place_try_lock(int place);
 /*
- * Try to take the lock for a tenth of a second. A keeper holds the lock for a short time when it
- * removes files.
+ * Try to take the lock, and give up after a tenth of a second. A keeper that removes files has the
+ * lock for a short time.
  */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
@@ -392,7 +392,8 @@ struct pxt_fit {
  * @turn: odd while the thread is in a stream. Signal handlers that interrupt the thread in a stream
  *        do not change @turn
  * @tid: the thread's id (gettid(2))
- * @last_ns: the time of the thread's last event. Later events of the thread have no earlier time
+ * @last_ns: the time of the thread's last event. The thread's next event gets
+ *           this time or a later one
  */
 struct pxt_thread {
 	_Alignas(64) _Atomic uint32_t turn;
@@ -656,8 +657,10 @@ void pxt_handles_shutdown(void);
 
 /* create.c */
 /*
- * Ends a stream whose handle no other thread uses. @address: where the program ends it, for the
- * stream's last event; NULL at the end of the process
+ * Ends a stream. No other thread uses the handle.
+ *
+ * @address: the address in the program that the stream's last event gets; NULL at the end of the
+ *           process
  */
 int pxt_shutdown(struct pxt_handle *handle, const void *address);
 /* control.c */

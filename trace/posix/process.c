@@ -1,6 +1,6 @@
 /*
- * Makes the registry of this process, and finds or makes the names of its user events. Does this
- * again in a forked child, and removes the registry at the end of the process.
+ * Makes the registry of this process, and finds or makes the names of the process' user events. A
+ * forked child repeats these steps. At the end of the process, the registry is removed.
  */
 #include "posix/posix.h"
 

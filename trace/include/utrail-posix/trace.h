@@ -38,9 +38,11 @@
  * The limits.
  *
  * - TRACE_EVENT_NAME_MAX: bytes in the name of an event, without the zero byte
- * - TRACE_NAME_MAX: bytes in the name of a stream, and in the version, with the zero byte
+ * - TRACE_NAME_MAX: bytes in the name of a stream, and in the text that
+ *   posix_trace_attr_getgenversion() gets, with the zero byte
  * - TRACE_SYS_MAX: streams at the same time
- * - TRACE_USER_EVENT_MAX: types of user events of a process, including the unnamed one
+ * - TRACE_USER_EVENT_MAX: types of user events of a process, including the type
+ *   POSIX_TRACE_UNNAMED_USER_EVENT
  */
 #undef TRACE_EVENT_NAME_MAX
 #undef TRACE_NAME_MAX
