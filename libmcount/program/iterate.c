@@ -49,7 +49,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* A walk over modules for libasan. The probe's module (@ours) is shown after all others. */
+/* A call of dl_iterate_phdr() by libasan. The probe's module (@ours) is shown last. */
 struct walk {
 	visit_fn *visit;
 	void *arg;
@@ -82,7 +82,8 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
 	/*
-	 * The latest caller that is not in libasan. It is not searched for again. Unwinders call
+	 * The return address of the latest call from outside of libasan. For the next call with
+	 * this return address, the modules are not searched. Unwinders call dl_iterate_phdr()
 	 * often, and from the same address.
 	 */
 	static _Atomic uint64_t other;

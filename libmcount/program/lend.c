@@ -92,8 +92,9 @@ void lend_begin(struct thread *lent)
 	if (!lent)
 		return;
 	/*
-	 * @lent has no ring if a signal handler forked this process after lend_prepare(): the ring
-	 * belongs to the parent process. This process then records nothing.
+	 * A signal handler may have called fork(2) after lend_prepare(). In the new process @lent
+	 * has no ring, since the ring belongs to the process that called lend_prepare(). A child
+	 * whose state has no ring records nothing.
 	 */
 	if (!lent->ring) {
 		self = &probe_idle_thread;

@@ -24,8 +24,8 @@ struct thread *lend_prepare(uint64_t slot);
 void lend_begin(struct thread *lent);
 
 /*
- * COLD, in the parent, after the child has left the parent's memory, or could not be made. Takes
- * the child's state back.
+ * COLD, in the parent. Takes the child's state back. Called after the child has left the parent's
+ * memory, and also when no child could be made.
  */
 void lend_end(struct thread *lent);
 

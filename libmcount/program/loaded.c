@@ -4,7 +4,10 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* The table of DT_GNU_HASH. Each array follows the array before it. */
+/*
+ * The table of DT_GNU_HASH. In the module's memory, the four numbers and the three arrays follow
+ * one another in this order.
+ */
 struct hash_table {
 	uint32_t nr_buckets;
 	uint32_t first; /* the number of symbols that are in no chain */
@@ -36,8 +39,8 @@ bool loaded_is_same(const char *a, const char *b)
 }
 
 /*
- * The entries of the dynamic section that are needed. They are addresses of tables, and sizes in
- * bytes.
+ * The entries that loaded_read() looks for in the dynamic section. An entry contains the address of
+ * a table, or a size in bytes.
  */
 static const struct {
 	uint32_t tag;
@@ -89,8 +92,8 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 	for (; d->d_tag != DT_NULL; d++) {
 		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
 			/*
-			 * The dynamic linker does not relocate some addresses, which are then
-			 * offsets.
+			 * An address that the dynamic linker has not relocated is an offset from
+			 * @base.
 			 */
 			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
 

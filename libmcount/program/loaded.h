@@ -26,9 +26,10 @@ struct loaded {
 
 /*
  * False for a module that another thread is loading or unloading. dl_iterate_phdr(3) shows a module
- * before it is relocated: its slots may be read-only or have no addresses yet, its code must not be
- * called yet, and it goes away if it cannot be loaded. A glibc before 2.35 does not show that a
- * module is being loaded, so the result is true.
+ * before the module is relocated. The code of such a module must not be called yet, and the slots
+ * for the module's library calls may be read-only or empty. If the loading fails, the module goes
+ * away. With a glibc before 2.35, always returns true: no function of this glibc tells that a
+ * module is being loaded.
  */
 bool loaded_is_complete(const struct dl_phdr_info *info);
 
@@ -38,7 +39,7 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 /* Returns a name's hash, by the function that DT_GNU_HASH uses. */
 uint32_t loaded_hash(const char *name);
 
-/* True when the strings are equal. strcmp(3) may not be bound yet. */
+/* True when the strings are equal. Calls of libc, such as strcmp(3), may still be unbound. */
 bool loaded_is_same(const char *a, const char *b);
 
 /* The name of a symbol, the loaded_hash() of that name, and the kind of the symbol. */

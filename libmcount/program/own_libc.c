@@ -113,8 +113,8 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 		if (!index || (only && !loaded_is_same(name, only)))
 			continue;
 		/*
-		 * If the probe defines the function, too, the probe's definition is called, which
-		 * calls libc's function in turn.
+		 * If the probe itself defines the function, @fn gets the probe's definition, which
+		 * calls libc's function.
 		 */
 		if (sym->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
 			function = (void *)(ours->base + sym->st_value);

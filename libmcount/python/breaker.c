@@ -10,16 +10,18 @@
 #include "utils/base/compiler.h"
 
 /*
- * Offsets in bytes, in all releases of 3.11 for machines of 64 bits: in _PyRuntime
- * (internal/pycore_runtime.h), PyInterpreterState (internal/pycore_interp.h) and PyThreadState
- * (cpython/pystate.h).
+ * Offsets in bytes, which are the same in all releases of Python 3.11 for machines of 64 bits. The
+ * structs are _PyRuntime (internal/pycore_runtime.h), PyInterpreterState (internal/pycore_interp.h)
+ * and PyThreadState (cpython/pystate.h).
  *
  * @RUNTIME_INTERPRETER: the main interpreter
- * @RUNTIME_MAIN_THREAD, @THREAD_IDENT: pthread_self(3) of the main thread, and of the thread itself
+ * @RUNTIME_MAIN_THREAD: pthread_self(3) of the main thread
+ * @THREAD_IDENT: pthread_self(3) of the thread that the PyThreadState describes
  * @RUNTIME_HOLDER: the thread that has the GIL, or had it last
  * @RUNTIME_IS_HELD: not 0 while a thread has the GIL
  * @INTERPRETER_LIMIT: the value that Py_GetRecursionLimit() returns
- * @INTERPRETER_FLAG: the flag (breaker.h). A signal raises it, and so do the next two reasons:
+ * @INTERPRETER_FLAG: the flag (breaker.h). There are three reasons to raise the flag: a signal,
+ *                    @INTERPRETER_DROP and @INTERPRETER_RAISE
  * @INTERPRETER_DROP: not 0 when a thread waits for the GIL
  * @INTERPRETER_RAISE: not 0 when a thread is to raise an exception
  */
@@ -70,9 +72,10 @@ static bool has_gil(void)
 }
 
 /*
- * Called after the program's signal handler. Lowers the flag if this is the main thread and it
- * lacks the GIL. Other threads store a reason before they raise the flag. So this function lowers
- * the flag before it reads the reasons.
+ * Called after the program's signal handler. If this thread is the main thread and lacks the GIL,
+ * lowers the flag, and raises the flag again if there is a reason other than the signal. Other
+ * threads store a reason before they raise the flag. If this function read the reasons before
+ * lowering the flag, this function could miss a new reason.
  */
 static void lower_after_handler(void)
 {

@@ -2,8 +2,8 @@
  * The flag by which CPython 3.11 makes its threads look at signals ("eval breaker", ceval.c).
  *
  * A signal handler in the main thread raises the flag; only the main thread can handle the signal.
- * In 3.11 another thread with a profile function then repeats the first instruction of its next
- * function, until the main thread runs. If the main thread waits for that other thread, both wait
+ * Until the main thread runs, any other thread with a profile function repeats the first
+ * instruction of its next function. If the main thread waits for such a thread, both threads wait
  * for ever.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_BREAKER_H

@@ -13,11 +13,11 @@
 #include "libmcount/system/undo.h"
 
 /*
- * Frames of Python calls are FRAME_EXPLICIT. From 3.11 on, nested Python calls may share a stack
- * pointer. So their frames have a key in place of the return address: the frame object (with
- * sys.monitoring the code object), or the definition of a function in C. The slot of a frame is
- * right below the slot of the frame around it, so the frame ends when a C function further out
- * returns.
+ * A struct frame of a Python call is FRAME_EXPLICIT. From Python 3.11 on, nested Python calls may
+ * share a stack pointer. So the struct frame has a key in place of the return address. For a
+ * function in C, the key is the function's definition. For other functions, the key is Python's
+ * frame object, or with sys.monitoring the code object. The slot is right below the slot of the
+ * next outer struct frame, so the struct frame ends when an outer C function returns.
  */
 
 /* --- records --- */
@@ -101,7 +101,7 @@ static void record_leave(struct thread *t, uint64_t key)
 	guard_leave_fast(t);
 }
 
-/* Records that a call with a frame has ended, and its @result. */
+/* Records that a call with a frame has ended, and records the @result of the call. */
 NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct py_object *result)
 {
 	struct capture_text text;
@@ -120,8 +120,8 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * The number of innermost open calls that are searched for an ending call. While a profile function
- * of the program is set, the probe may miss the ends of inner calls.
+ * leave_call() looks for the ending call among at most this many innermost open calls. While a
+ * profile function of the program is set, the probe may miss the ends of inner calls.
  */
 #define LOOK_BACK 64U
 
@@ -175,9 +175,10 @@ static bool is_called_by_own(const struct thread *t)
 }
 
 /*
- * True when the frame around @frame runs one of the program's own functions. @frame is NULL for the
- * running frame. Functions in C have no frame. So if a function in C called the function of @frame,
- * the frame around @frame is that of the Python function which called into C.
+ * True when the frame around @frame runs one of the program's own functions. A function in C has no
+ * frame, so the frame around @frame belongs to the nearest outer Python function.
+ *
+ * @frame: NULL: the running frame
  */
 NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 {
@@ -193,8 +194,9 @@ NOINLINE static bool is_inside_own_frame(struct py_frame *frame)
 }
 
 /*
- * Python libraries are treated like C libraries: a call that the program makes is recorded. Among
- * the calls that the library then makes, only calls of the program's own functions are recorded.
+ * Python libraries are treated like C libraries. Calls of the program's own functions are recorded.
+ * A call of a library's function is recorded only when one of the program's own functions makes the
+ * call, and never with --no-libcall.
  */
 static bool is_recorded(const struct thread *t, name_facts facts, struct py_frame *frame)
 {
@@ -318,9 +320,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * Handles the beginning of a call of a function in C. Returns false when
- * fast_leaves_alone() is true. The key of the call is the function's definition, since from 3.12 on
- * the events of a call and of its return may have different function objects.
+ * Handles the beginning of a call of a function in C. Returns false when the call is left alone.
+ * The key of the call is the function's definition: from Python 3.12 on, the event of a call and
+ * the event of the return may have different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

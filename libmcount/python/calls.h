@@ -27,8 +27,9 @@ bool calls_begin_code(struct py_object *code);
 bool calls_end_code(struct py_object *code, struct py_object *result);
 
 /*
- * With the GIL: a call of a function in C by @code begins, or has ended. calls_begin_native()
- * returns false if the interpreter need not report events at this place of @code again.
+ * Called with the GIL, when @code calls a function in C, and when this call has ended.
+ * calls_begin_native() returns false if the interpreter need not report events at this place of
+ * @code again.
  */
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);

@@ -32,7 +32,8 @@ _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
  * FAST_NOT: nothing has changed
  * FAST_OTHER: nothing has changed, and fast_leaves_alone() may be true for the call
  * FAST_GUARDED: nothing has changed, except that the guard is set
- * FAST_ASIDE: the event is done, but the guard is still set, because the aside has records
+ * FAST_ASIDE: the event is done, but the guard is still set, because the thread's aside
+ *             (hot/aside.h) may have records
  */
 enum fast_call {
 	FAST_DONE,
@@ -152,8 +153,9 @@ static INLINE enum fast_call fast_end(uint64_t key)
 
 /*
  * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
- * --no-libcall these are calls of functions in C and of libraries' code. Without it they are calls
- * of functions in C that a library's @code makes. Code without facts counts as the program's own.
+ * --no-libcall, such calls are the calls of functions in C, and the calls of libraries' code.
+ * Without --no-libcall, such calls are the calls of functions in C that a library's @code makes.
+ * Code without facts counts as the program's own.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

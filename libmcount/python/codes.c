@@ -25,9 +25,7 @@ name_facts codes_ask_facts(struct py_object *code)
 	return (name_facts)known;
 }
 
-/*
- * Asks the interpreter for the code of @frame, and checks the known layout of frames by that code.
- */
+/* Asks the interpreter for the code of @frame. The answer also serves to check the layout. */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
 	const struct py_layout *l = &python_codes.layout;
@@ -40,9 +38,10 @@ struct py_object *codes_ask_frame(struct py_frame *frame)
 }
 
 /*
- * True when another module has extra values in code objects, too. Then the probe must store none.
- * The other module has registered a function that frees its values. If the probe stored a value,
- * the interpreter would call this function with NULL when the code is freed.
+ * True when a module other than the probe has extra values in code objects. In this case the probe
+ * must store no extra value. The other module has registered a function that frees the module's
+ * values. If the probe stored a value in a code object, the interpreter would call this function
+ * with NULL when the code object is freed.
  */
 static bool has_others(struct py_object *code, bool is_of_main)
 {
@@ -81,8 +80,8 @@ static bool put_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Keeps @facts, which have changed, in @code. In an interpreter other than the first, the probe
- * must first get an index for its extra values.
+ * Keeps @facts, which have changed, in @code. In a second or later interpreter, put_facts() fails
+ * until the probe has got an index for its extra values.
  */
 static void keep_facts(struct py_object *code, name_facts facts)
 {

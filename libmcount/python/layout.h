@@ -1,4 +1,4 @@
-/* The places in the interpreter's objects that the probe reads, by the interpreter's version. */
+/* Places of members in the interpreter's objects, for each version of Python. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
 #define UTRAIL_LIBMCOUNT_PYTHON_LAYOUT_H
 

@@ -192,8 +192,8 @@ static struct py_object *take_native_end(struct py_object *callable, struct py_o
 
 /*
  * Numbers of events: PY_MONITORING_EVENT_..., cpython/monitoring.h. Events of functions in C have
- * @is_native. The probe listens to all events in the table. With --no-libcall it does not listen to
- * those with @is_native.
+ * @is_native. With --no-libcall, the probe listens only to the events without @is_native. Without
+ * --no-libcall, the probe listens to all events in the table.
  */
 static const struct {
 	unsigned event;
@@ -221,7 +221,7 @@ static bool find_types(void)
 	return code_type && function_type && method_type && descriptor_type && none;
 }
 
-/* Never called: calls of the function object that make_taker() makes use vectorcall. */
+/* Never called: the interpreter calls the function object of make_taker() by vectorcall. */
 static struct py_object *take_nothing(struct py_object *self, struct py_object *arg)
 {
 	return none;
@@ -317,8 +317,8 @@ static bool register_takers(struct py_object *monitoring, int tool)
 }
 
 /*
- * Gives the tool's number back. If the program has audit hooks, the callbacks stay registered, but
- * are not called any more: Python would tell the audit hooks that a callback is removed.
+ * Gives the tool's number back. Removes the callbacks only if the program has no audit hooks, since
+ * Python tells audit hooks of each removal. Callbacks that stay registered are not called any more.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {
@@ -420,8 +420,8 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 #define METH_FASTCALL 128
 
 /*
- * Returns the definition of function @name of sys.monitoring, or NULL when that is not a function
- * in C with @flags.
+ * Returns the definition of function @name of sys.monitoring. Returns NULL when @name is not the
+ * name of a function in C with @flags.
  */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
@@ -438,8 +438,9 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Some functions of sys.monitoring could show the probe's tool to the program. Puts functions of
- * the probe in their place. This is done once for all interpreters, which share these definitions.
+ * Some functions of sys.monitoring could show the probe's tool to the program. Changes the
+ * definitions of these functions, so that functions of the probe are called. All interpreters share
+ * the definitions, so each definition is changed once.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {

@@ -1,4 +1,4 @@
-/* The numbers that the recorder gives to Python functions, and other facts about them. */
+/* Facts about Python functions, for example the number that the recorder gives to a function. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_NAMES_H
 

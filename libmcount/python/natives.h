@@ -8,8 +8,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * A hash table with open addressing that is at most half full. A replaced table is not freed, since
- * threads may be reading it: interpreters may have a GIL each (PEP 684).
+ * A hash table with open addressing. At most half of the entries are used. A replaced table is not
+ * freed, since threads may be reading the table: interpreters may have a GIL each (PEP 684).
  */
 struct native {
 	_Atomic uintptr_t def;

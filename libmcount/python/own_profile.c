@@ -107,7 +107,7 @@ static void look_at_thread(bool skips)
 
 /*
  * The number of calls of sys.setprofile() that this thread is in. Such a call may run code of the
- * program. Until it ends, the probe sets no profile function.
+ * program. While the number is not 0, the probe sets no profile function.
  */
 static __thread unsigned nr_setting __attribute__((tls_model("initial-exec")));
 
@@ -143,8 +143,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If sys.setprofile() then sets another one,
- * Python calls the new function already when this call of sys.setprofile() ends.
+ * True when the program has set a profile function. If sys.setprofile() replaces this function,
+ * the first event of the new function is the end of that call of sys.setprofile().
  */
 static bool has_own(void)
 {

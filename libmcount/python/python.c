@@ -127,8 +127,8 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 		return 0;
 	}
 	/*
-	 * Python refuses to set a profile function while one is being set. So the probe looks at
-	 * the thread's function, and sets its own, only later.
+	 * Python refuses to set a profile function while one is being set. So look_later() looks
+	 * at the thread's profile function, and sets the probe's function.
 	 */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);

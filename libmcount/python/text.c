@@ -8,7 +8,10 @@
 #include "utils/base/compiler.h"
 #include "utils/base/utf8.h"
 
-/* The interpreter's types, and functions for their values. They run no Python code. */
+/*
+ * Types of the interpreter, and functions for values of these types. The probe calls the functions
+ * only where no Python code can run.
+ */
 static struct {
 	struct py_type *of_int, *of_float, *of_bool, *of_str, *of_bytes;
 	struct py_type *of_list, *of_tuple, *of_dict, *of_set, *of_frozenset, *of_cell;

@@ -28,7 +28,10 @@ bool text_is_cell(const struct py_object *o);
 /* Returns the object in a cell as a borrowed reference, or NULL if the cell is empty. */
 struct py_object *text_out_of_cell(struct py_object *cell);
 
-/* Returns a byte of a bytes object, or -1 if @o is another object or NULL, or is shorter. */
+/*
+ * Returns byte @index of the bytes object @o. Returns -1 if @o is NULL or not a bytes object, or if
+ * @o has no byte with this index.
+ */
 int text_byte(struct py_object *o, intptr_t index);
 
 #endif

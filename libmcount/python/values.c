@@ -76,9 +76,9 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 #define KIND_CELL 0x40 /* CO_FAST_CELL: pycore_code.h */
 
 /*
- * True when inner functions use variable @nr (Python 3.11 and later). The frame then has a cell in
- * place of the variable's value. A cell alone does not prove this, because a program may pass a
- * cell as an argument.
+ * True when inner functions use variable @nr (Python 3.11 and later). For such a variable, the
+ * frame has a cell in place of the value. A cell does not prove that inner functions use the
+ * variable, because a program may pass a cell as an argument.
  */
 static bool has_cell(struct py_object *code, unsigned nr)
 {
@@ -101,7 +101,7 @@ static struct py_object *value_of(const struct valued_call *call, struct py_obje
 	return o && text_is_cell(o) && has_cell(call->code, nr) ? text_out_of_cell(o) : o;
 }
 
-/* The bytes that the texts of one payload share. Each text also takes its length and padding. */
+/* The bytes that the texts of one payload share, with the length and the padding of each text. */
 #define TEXTS_BYTES 1000U
 
 static unsigned limit_for(unsigned nr)

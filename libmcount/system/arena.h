@@ -21,9 +21,9 @@ void arena_drop(void);
 struct ring *arena_claim_ring(void);
 
 /*
- * COLD, in a forked child. Replaces the parent's @ring by private memory at the same address, so
- * that an interrupted hook can go on. All its records count as taken. If there is no memory, the
- * child keeps the parent's @ring.
+ * COLD, in a forked child. Replaces the parent's @ring by a private ring at the same address, so
+ * that an interrupted hook can go on. All records in the private ring count as taken. If there is
+ * no memory, the child keeps the parent's @ring.
  */
 void arena_replace_ring(struct ring *ring);
 

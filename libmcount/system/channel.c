@@ -27,8 +27,9 @@
 #define WORKING_MAX_S 600
 
 /*
- * If a signal interrupts a wait, the probe counts at most this time for the wait. While the program
- * and the recorder are stopped together (Ctrl-Z), time passes, but the recorder is not stuck.
+ * If a signal interrupts a wait, the probe counts at most STEP_MAX_NS for the wait, even if the
+ * wait was longer. While the program and the recorder are stopped together (Ctrl-Z), time passes,
+ * but the recorder is not stuck.
  */
 #define STEP_MAX_NS 1000000000ULL
 
@@ -95,8 +96,8 @@ static bool raise_limit(struct channel *ch)
 }
 
 /*
- * Opens a socket. Raises the limit of descriptors if there is no room below it for the socket and
- * the descriptors that answers bring.
+ * Opens a socket. Raises the limit of descriptors if this limit leaves no room for the socket and
+ * for the descriptors that answers bring.
  */
 static int open_socket(struct channel *ch)
 {

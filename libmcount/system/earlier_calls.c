@@ -98,8 +98,9 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 }
 
 /*
- * Pushes a frame for @call, unless it is a library call that gets no frame. Returns false when
- * there is no room for a frame, or when @call and all calls inside of it have returned.
+ * Pushes a frame for @call. Skips a library call for which libcall_has_frames() is false. Returns
+ * false when there is no room for a frame, or when @call and all calls inside of @call have
+ * returned.
  */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {

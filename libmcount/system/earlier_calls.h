@@ -1,6 +1,6 @@
 /*
- * Calls that were already open when the probe was attached. The probe must know them to give the
- * calls inside of them their true depth.
+ * Calls that were already open when the probe was attached. The depth of a later call includes
+ * these earlier calls, so the probe must know the earlier calls.
  */
 #ifndef UTRAIL_LIBMCOUNT_EARLIER_CALLS_H
 #define UTRAIL_LIBMCOUNT_EARLIER_CALLS_H

@@ -50,8 +50,8 @@ static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
 /*
- * The number of entries for a signal's action. Each change takes the next entry, so that it does
- * not disturb a thread that reads the former entry.
+ * The number of entries for a signal's action. Each change of the action goes to the next entry, so
+ * that a thread that reads the former entry is not disturbed.
  */
 #define KEPT 16
 
@@ -60,7 +60,7 @@ struct disposition {
 	_Atomic uint32_t current;
 };
 
-/* dispositions[sig] is the program's action for signal sig. Unused pages of it cost nothing. */
+/* dispositions[sig] is the program's action for signal sig. Unused pages cost nothing. */
 static struct disposition dispositions[_NSIG];
 /*
  * Bit 0 of stripped[sig] is set when SIGSEGV was taken out of the signal mask of the program's
@@ -242,7 +242,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	}
 	/*
 	 * A followed signal calls the probe's handler only while the program has a handler for the
-	 * signal. After this signal came, the program has removed its handler.
+	 * signal. So the program had a handler when this signal came, but has no handler now.
 	 */
 	if (is_followed(sig)) {
 		if (act.sa_handler == SIG_DFL)
@@ -283,7 +283,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Sets the action of a signal that is not watched. SIGSEGV and SIGBUS are taken out of its mask. */
+/* Sets the action of a signal that is not watched. Takes SIGSEGV and SIGBUS out of @act's mask. */
 static int change_other(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction copy;
