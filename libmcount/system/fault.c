@@ -378,7 +378,10 @@ static struct sigaction simple_action(int sig, __sighandler_t handler, int flags
 	return act;
 }
 
-/* The work of signal(2) and its relatives. Those of libc do not call the sigaction() above. */
+/*
+ * The work of signal(2) and similar functions. The versions of these functions in libc do not call
+ * the sigaction() above.
+ */
 static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 {
 	struct sigaction act = simple_action(sig, handler, flags);
@@ -480,12 +483,13 @@ void fault_forget_mask(void)
 }
 
 /*
- * Defines a function that changes this thread's signal mask, or runs handlers with another mask.
- * longjmp.c and contexts.c do the same for siglongjmp(3), setcontext(3) and swapcontext(3).
+ * Defines the probe's version of a function that changes this thread's signal mask, or runs
+ * handlers with another mask. longjmp.c and contexts.c define the versions of siglongjmp(3),
+ * setcontext(3) and swapcontext(3).
  *
  * The probe does not interpose ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
- * sigsetmask(3): a program may call some of these between fork and exec, where the dlsym(3) of an
- * interposed function might wait for ever.
+ * sigsetmask(3). A program may call such a function between fork and exec. There, the probe's
+ * version would call dlsym(3), which might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
@@ -509,8 +513,8 @@ INTERPOSE_MASK(int, sighold, (int sig), (sig))
 INTERPOSE_MASK(int, sigrelse, (int sig), (sig))
 
 /*
- * False when the probe's handlers were withdrawn. It is also false in a probe that will leave again
- * (undo.h), since the program would keep the address of the probe's handler.
+ * False when the probe's handlers were withdrawn, and in an attached probe. An attached probe may
+ * be unloaded (undo.h). Then the program would still have the address of the probe's handler.
  */
 static bool may_replace_handlers(void)
 {

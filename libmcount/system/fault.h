@@ -35,9 +35,9 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  */
 void fault_withdraw(void);
 /*
- * COLD, at the start. Finds the definition of sigaction(2) that follows the probe's own, since
- * dlsym(3) could wait for a lock later. Does not call it: a program's own sigaction(2) may not be
- * ready before its constructors have run.
+ * COLD, at the start. Finds the definition of sigaction(2) that follows the probe's own. Later,
+ * dlsym(3) could wait for a lock. The definition is not called here: a sigaction(2) of the program
+ * may not be ready before the program's constructors have run.
  */
 void fault_find_functions(void);
 
@@ -61,8 +61,8 @@ void fault_watch_signal(int sig);
 bool fault_call_after_handlers(void (*fn)(void));
 
 /*
- * COLD, in a forked child. Makes the lock for changes of actions free. Another thread of the parent
- * may have held the lock, and the child does not have that thread.
+ * COLD, in a forked child. Unlocks the lock that protects the actions of signals. Another thread of
+ * the parent may have held the lock, and the child does not have that thread.
  */
 void fault_after_fork(void);
 
@@ -76,7 +76,7 @@ void fault_look(void);
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/* True for the first page, and from ARCH_ADDRESS_END on. Both count as unreadable. */
+/* True for addresses in the first page and from ARCH_ADDRESS_END on, which count as unreadable. */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;
@@ -93,9 +93,9 @@ static inline uint64_t fault_copy(void *to, const void *from, uint64_t len)
 }
 
 /*
- * HOT. Copies the string at @from without its NUL, at most @max bytes. It may overwrite 7 bytes
- * after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable after n
- * bytes.
+ * HOT. Copies the string at @from without its NUL, at most @max bytes. The function may overwrite
+ * the 7 bytes of @to that follow the copy. Returns the number of copied bytes, or -1 - n when
+ * memory is unreadable after n bytes.
  */
 static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max)
 {
@@ -107,8 +107,9 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 }
 
 /*
- * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler. An
- * interpreter does so when it starts; the function then begins to listen to the interpreter.
+ * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler. A
+ * Python interpreter sets handlers at its start. At this call, the probe begins to listen to the
+ * interpreter.
  */
 void fault_before_handler(void);
 

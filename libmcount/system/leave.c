@@ -58,8 +58,8 @@ static void undo_slot(struct undo *undo, void *arg)
 }
 
 /*
- * Puts the return addresses of all frames back. Returns the number of changed slots. Threads may
- * return at the same time, by either address.
+ * Puts the return addresses of all frames back. Returns the number of changed slots. Meanwhile
+ * threads may return, through the trampoline or directly.
  */
 static uint32_t unhook_frames(void)
 {
@@ -152,7 +152,7 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {
-	/* Open calls on stacks that the program has made cannot be found. */
+	/* The probe cannot find open calls on stacks that the program has made. */
 	if (!probe.ready || (probe.plan.flags & PLAN_STACKS))
 		return -EINVAL;
 	if (undo_inside())
@@ -177,14 +177,14 @@ static void undo_memory(struct undo *undo, void *arg)
 		own_syscall(SYS_munmap, undo->address, undo->value);
 }
 
-/* Gives all memory back, after the last thread that could come to the probe has left it. */
+/* Frees the probe's memory. No other thread runs code of the probe any more. */
 static int64_t give_back(void)
 {
 	counters_drop();
 	undo_each(undo_memory, NULL);
 	undo_forget();
 	atomic_store(&probe_threads, NULL);
-	self = NULL; /* this thread will run session_end(), which must not use the state */
+	self = NULL; /* session_end() will run in this thread, whose state is unmapped */
 	patches_forget();
 	modules_drop();
 	plans_drop();

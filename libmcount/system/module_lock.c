@@ -1,4 +1,4 @@
-/* One thread at a time tells the recorder of modules (see module_lock.h). */
+/* One thread at a time reports modules to the recorder (see module_lock.h). */
 #include "libmcount/system/module_lock.h"
 
 pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;

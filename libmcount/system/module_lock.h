@@ -1,4 +1,4 @@
-/* The lock of the list of modules: one thread at a time tells the recorder of modules. */
+/* The lock of the list of modules: one thread at a time reports modules to the recorder. */
 #ifndef UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 #define UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 
@@ -9,7 +9,7 @@
 extern pthread_mutex_t module_lock;
 
 /*
- * SLOW. Takes the lock. Until module_unlock(), no other thread tells the recorder of modules, or
+ * SLOW. Takes the lock. Until module_unlock(), no other thread reports modules to the recorder, or
  * adds modules to the plan. Returns false when another thread has the lock.
  */
 bool module_try_lock(void);

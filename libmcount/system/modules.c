@@ -34,9 +34,9 @@ struct reported_module {
  * The reports of modules to the recorder. module_lock protects this struct.
  *
  * @known: the modules that were reported
- * @adds: dlpi_adds at the last look; while it stays the same, no module was loaded
+ * @adds: dlpi_adds at the last look. Each load of a module changes dlpi_adds
  * @failed_ns: the time of the last report if it has failed, otherwise 0
- * @pause_ns: the time after @failed_ns in which no report is repeated
+ * @pause_ns: the length of the pause between @failed_ns and a repetition of the report
  * @has_skipped: a module was not reported, since a thread was still loading it
  * @has_callables: the module of a Python interpreter's functions is to be reported
  */
@@ -165,8 +165,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 		return 0;
 	/*
 	 * Skip a module that a thread is still loading: the loading thread reports it later. If the
-	 * thread's dlopen(3) began before the probe was attached, or is libc's own, the next
-	 * dlopen(3) of the program reports the module.
+	 * thread began to load the module before the probe was attached, or in a call that libc
+	 * makes itself, the program's next dlopen(3) reports the module.
 	 */
 	if (!loaded_is_complete(info)) {
 		report->has_skipped = true;
@@ -189,8 +189,8 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * If a Python interpreter was loaded since the last report, reports a module for its functions. The
- * functions' numbers are their addresses in this module.
+ * If a Python interpreter was loaded after the last report, reports an artificial module for the
+ * interpreter's functions. The number of each function is an address in the artificial module.
  */
 static bool report_callables(struct report *report)
 {
@@ -252,7 +252,7 @@ void modules_after_fork(void)
 
 /*
  * Reports new modules to the recorder, and takes up the plan that the recorder makes for them. If
- * this fails, the recorder may not know the modules, and they are reported again later.
+ * the conversation with the recorder fails, the new modules are reported again later.
  */
 static void report_new(uint64_t begin_ns)
 {

@@ -13,8 +13,8 @@
  * So the probe reads each filter before the program installs the filter (seal_before_filter()). The
  * probe makes only system calls that all filters allow with any arguments. It uses own_syscall(),
  * or asks seal_allows() before a system call. In a conversation with the recorder, libc makes some
- * of the system calls. So the probe asks seal_may_talk() once before a conversation
- * (doc/internals/hot-path.md, "Sealed programs").
+ * system calls for the probe. The probe cannot check each of them, and asks seal_may_talk() once
+ * before a conversation (doc/internals/hot-path.md, "Sealed programs").
  */
 #define SEAL_NUMBERS 512
 
@@ -69,7 +69,7 @@ long own_read_file(const char *path, char *to, size_t size);
 
 /*
  * Blocks the signals of this thread until own_quiet_end(@mask). Returns false when a seccomp filter
- * forbids the system call for that. Both functions may change errno.
+ * forbids rt_sigprocmask(2). Both functions may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

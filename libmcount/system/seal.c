@@ -66,8 +66,8 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Removes from @forbidden those of @numbers that the filter @program allows. Calls that an earlier
- * filter forbids stay in @forbidden. So do numbers that are in none of the arrays above.
+ * Removes from @forbidden each of @numbers that the filter @program and all earlier filters allow.
+ * A system call that is in none of the arrays above stays in @forbidden.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)

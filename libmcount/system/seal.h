@@ -14,10 +14,9 @@ void seal_before_filter(uint64_t program);
 void seal_all(void);
 
 /*
- * COLD. One of the first functions of the probe that run. True when this process has more than
- * @expected seccomp filters. Programs that the recorder starts begin with @expected filters. If
- * there is a /proc, but the number of filters cannot be read, the result is true, too. Makes only
- * system calls that the dynamic linker has just made.
+ * COLD, at the very start. True when this process has more than @expected seccomp filters, or when
+ * there is a /proc, but the number of filters cannot be read. Programs that the recorder starts
+ * begin with @expected filters. Makes only system calls that the dynamic linker has just made.
  */
 bool seal_was_before(unsigned expected);
 

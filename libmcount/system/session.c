@@ -107,7 +107,10 @@ static enum control_hello_kind why_not(bool has_shadow_stack)
 	return has_address_space() ? 0 : CONTROL_NO_ADDRESS_SPACE;
 }
 
-/* Sends HELLO, the modules and READY, and waits. Returns false when this process is not traced. */
+/*
+ * Sends HELLO, the modules and READY, and waits for WELCOME. Returns false when this process is not
+ * traced.
+ */
 static bool report_exec(struct channel *ch, bool has_shadow_stack, struct control_welcome *welcome)
 {
 	enum control_hello_kind why = why_not(has_shadow_stack);
@@ -180,8 +183,8 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * arch_has_shadow_stack() calls libc's syscall(2), and comes before own_libc_bind(). So a
-	 * library that interposes syscall(2) sees the call, as it sees the program's calls.
+	 * Call arch_has_shadow_stack() before own_libc_bind(). A library that interposes syscall(2)
+	 * then sees the probe's system call, like the system calls of the program.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
@@ -206,8 +209,8 @@ static int64_t begin_being_recorded(const char *address)
 	is_waiting = probe.is_attached;
 	/*
 	 * An attached probe begins at session_go(). Before that, the recorder patches the code, and
-	 * tells the probe of the open calls. An attached probe can be removed again, so it installs
-	 * no signal handlers here.
+	 * tells the probe which calls are open. An attached probe can be removed later, so no
+	 * signal handlers are installed here.
 	 */
 	if (probe.is_attached)
 		return ATTACH_DONE;

@@ -15,8 +15,8 @@ bool signal_switches_have(int sig);
 
 /*
  * In a signal handler: does the plan's action for @sig. If @sig is to end the recording, and the
- * program has a handler for it (@has_handler), the handler's calls are still recorded, and
- * signal_switches_end() ends the recording after them.
+ * program handles @sig (@has_handler), the calls of the program's handler are still recorded. After
+ * this handler, signal_switches_end() ends the recording.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

@@ -29,12 +29,12 @@ struct undo {
 };
 
 /*
- * The functions below note changes, so that they can be undone when the probe leaves. A preloaded
- * probe notes nothing, because it never leaves. If memory for a note is short, the change stays.
- * The functions take no lock, and may be called in any context.
+ * The functions below note changes. When the probe leaves, it undoes the noted changes. A preloaded
+ * probe notes nothing, because it never leaves. If there is no memory for a note, the change is not
+ * undone. The functions take no lock, and may be called in any context.
  */
 
-/* Note that @bytes of pages at @at are to be unmapped when the probe leaves. */
+/* Adds a note to unmap the pages at @at, of @bytes bytes, when the probe leaves. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
@@ -47,10 +47,10 @@ void *undo_new_memory(uint64_t bytes);
 void undo_note_code(void *at, uint64_t bytes);
 
 /*
- * Note that @slot held @before and is about to get the value @ours. When the probe leaves, it
- * restores @slot if @slot still has the value @ours.
+ * Adds a note that @slot held @before and is about to get the value @ours. When the probe leaves,
+ * it restores @slot if @slot still has the value @ours.
  *
- * @now: the address of the value to restore; NULL: restore @before
+ * @now: points to the value that is restored; NULL: @before is restored
  * @is_protected: the slot's page is read-only
  */
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,

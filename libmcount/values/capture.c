@@ -211,7 +211,7 @@ static void run_step(struct capture_run *run, const struct capture_step *step)
 	}
 }
 
-/* Writes a container. Returns the number of its steps. */
+/* Writes a container. Returns the number of capture steps that describe the container. */
 static NOINLINE uint32_t put_box(struct capture_run *run, const struct capture_step *step)
 {
 	const struct capture_step *counts = step + 1;

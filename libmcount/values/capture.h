@@ -6,16 +6,16 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The number of bytes that a capture program may write. It is more than the longest payload has,
- * since stores of whole words go beyond the end of a value.
+ * The number of bytes that a capture program may write. This number exceeds the length of the
+ * longest payload, since stores of whole words go beyond the end of a value.
  */
 #define CAPTURE_ROOM (ARGBLOB_MAX_BYTES + 128)
 
 /*
- * HOT: writes the arguments of the capture program at @head to @to, which has CAPTURE_ROOM bytes.
- * Returns the payload's length, a multiple of 8, or 0 when there is no payload or it would be too
- * long. Makes no system call while the thread is FAULT_GUARDED (fault.h). In an attached probe no
- * thread is FAULT_GUARDED.
+ * HOT: writes the traced function's arguments to @to, as the capture program at @head says. @to has
+ * CAPTURE_ROOM bytes. Returns the payload's length, a multiple of 8. Returns 0 when there is no
+ * payload, or when the payload would be too long. Makes no system call while the thread is
+ * FAULT_GUARDED (fault.h). In an attached probe no thread is FAULT_GUARDED.
  *
  * @slot: the return slot
  */

@@ -300,8 +300,8 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 }
 
 /*
- * Finds the first element and the number of elements. Returns false when they cannot be read, or
- * are impossible.
+ * Finds the first element and the number of elements. Returns false when the container's memory
+ * cannot be read, or has impossible values.
  */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {
@@ -443,7 +443,8 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 }
 
 /*
- * Writes the value of @step in @object. Returns false when it is unreadable, or there is no room.
+ * Writes the value of @step in @object. Returns false when the value is unreadable, or has no room
+ * in the box.
  */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {

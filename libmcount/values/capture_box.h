@@ -34,7 +34,7 @@ static inline struct string_text string_text_of(const uint64_t words[STRING_WORD
 	return (struct string_text){ object + 1, (words[0] & 0xff) >> 1 };
 }
 
-/* Returns the number of bytes of an object that string_text_of() needs. */
+/* Returns how many of an object's first bytes string_text_of() needs. */
 static inline uint32_t string_bytes(bool is_llvm)
 {
 	return (is_llvm ? STRING_WORDS : 2) * sizeof(uint64_t);

@@ -137,8 +137,8 @@ static int open_one(const struct plan_counter *counter, int leader, bool user_on
 }
 
 /*
- * True for a clock. If the user is not allowed to count the kernel's work, a clock is opened
- * without that work, and counts the same time.
+ * True for a clock. If the user is not allowed to count the kernel's work, a clock is opened with
+ * exclude_kernel. The clock counts the same time as without exclude_kernel.
  */
 static bool is_clock(const struct plan_counter *counter)
 {
@@ -154,8 +154,8 @@ static int open_counter(const struct plan_counter *counter, int leader)
 }
 
 /*
- * True when the descriptor still refers to counter @c. The program may have closed it, and may have
- * got the same number for a file of its own.
+ * True when the descriptor still refers to counter @c. The program may have closed the descriptor,
+ * and may have got the descriptor's number for a file of the program.
  */
 static bool is_ours(const struct open_counter *c)
 {

@@ -7,7 +7,7 @@
 
 #include "utils/format/probe/plan.h"
 
-/* Sets of counters that are opened together. Each set except COUNTERS_BY_NAME has two. */
+/* Sets of counters that are opened together. Each set except COUNTERS_BY_NAME has two counters. */
 enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */

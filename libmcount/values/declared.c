@@ -66,7 +66,10 @@ static bool add_text(union packet *packet, size_t *len, const char *text)
 	return true;
 }
 
-/* Set when the recorder has not answered. It is not asked again, since each wait takes seconds. */
+/*
+ * True when the recorder has failed to answer. The probe does not ask again: each wait takes
+ * seconds.
+ */
 static _Atomic bool has_given_up;
 
 /* False when there was no answer. */
@@ -209,7 +212,7 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* Block signals. If a handler jumped out of this block, the ring would stay unused. */
+	/* Block signals: if a handler jumped out of this function, the ring would stay unused. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	/* In a forked child, the free rings are the parent's until the hook has ended. */
@@ -223,7 +226,7 @@ static void begin_payloads(void *arg)
 		p->position = p->stalled_tail = 0;
 		p->ring = r;
 		atomic_store(&r->state, RING_PAYLOADS);
-		/* This store also publishes the ring. */
+		/* This store publishes the ring. */
 		atomic_store_explicit(&t->ring->payloads, index + 1, memory_order_release);
 		b->p = p;
 	} else if (!t->leaves_ring) {
@@ -285,7 +288,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
 
-	/* During the wait for room the recording may have ended. */
+	/* The recording may have ended during a wait for room. */
 	if (unlikely(!data || !t->at || !p->ring))
 		return false;
 	entry->time_ns = time_ns ? time_ns : hot_clock(t);
@@ -431,8 +434,8 @@ const struct utrail_trace_recorder *declared_recorder(void)
 const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi)
 {
 	/*
-	 * The library keeps this result forever, but an attached probe leaves again. So an
-	 * attached probe itself connects to the library (trace_copies.h).
+	 * The library keeps the result forever, but an attached probe may be unloaded. So an
+	 * attached probe returns NULL here, and connects itself to the library (trace_copies.h).
 	 */
 	return abi == UTRAIL_TRACE_ABI && probe.ready && !probe.is_attached ? declared_recorder()
 									    : NULL;

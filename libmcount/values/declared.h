@@ -20,8 +20,8 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT, rarely: record an event from the buffer of an aside, where the record's payload is @entry
- * and the bytes after it. A loss is not counted.
+ * HOT, rarely: record an event from the buffer of an aside. In this buffer, the event's payload
+ * follows @entry. A loss is not counted.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 

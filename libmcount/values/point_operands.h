@@ -1,4 +1,7 @@
-/* The registers and memory that hold the arguments of an event. Stubs point to this list. */
+/*
+ * A list of the registers and memory that hold the arguments of an event. Stubs point to such
+ * lists.
+ */
 #ifndef UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 #define UTRAIL_LIBMCOUNT_POINT_OPERANDS_H
 

@@ -7,10 +7,9 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * True when recording is on and no filter keeps out an open call. With -F, there is a third
+ * True when recording is on and no filter opts an open call out. With -F, there is a third
  * condition: a call of a function that -F names is open. -L, -C and the limits of depth, time and
- * size are not checked. If the plan has rules, the result is false until the thread has a struct
- * planned.
+ * size are not checked. If the plan has rules and t->planned is NULL, the result is false.
  */
 static inline bool is_wanted(struct thread *t)
 {

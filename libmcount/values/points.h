@@ -10,14 +10,14 @@
 /*
  * HOT, at an event with stack pointer @sp. Sets the guard, and returns the thread state for the
  * event. The caller must call guard_leave() later. Returns NULL and sets no guard when recording is
- * off, when filters keep out calls here, or when the thread has no state for the event
+ * off, when filters leave the event out, or when the thread has no state for the event
  * (guard_enter()).
  */
 struct thread *point_begin(uint64_t sp);
 
 /*
- * HOT, before an event is written. Writes the ENTRYs of open calls that were held back, since times
- * in a ring never go back.
+ * HOT, before an event is written. Writes the held-back ENTRYs of open calls. These ENTRYs must
+ * come first, since times in a ring never go back.
  */
 void point_write_entries(struct thread *t);
 

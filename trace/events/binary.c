@@ -1,4 +1,4 @@
-/* Turns an event into a payload (text/payload.h). log.c turns it into a line of text. */
+/* Turns an event into a payload (text/payload.h). log.c turns an event into a line of text. */
 #include "events/trace.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static void add_octets(struct fst_text *payload, struct fst_values *values)
 	const void *octets = va_arg(values->list, const void *);
 	ssize_t len = va_arg(values->list, ssize_t);
 
-	/* As in a line of the log, octets that are NULL are an empty text. */
+	/* NULL is recorded as an empty text, as in a line of the log. */
 	fst_add_bytes(payload, octets ? octets : "", octets && len > 0 ? len : 0);
 }
 

@@ -109,8 +109,8 @@ INTERNAL int fst_door_open(const struct utrail_trace_recorder *recorder)
 	if (!fst_try_lock_threads(&held))
 		return -EAGAIN;
 	/*
-	 * Remove the numbers that an earlier recorder gave to the events. They are still there if
-	 * that recorder could not lock the threads when it detached.
+	 * Remove the numbers that an earlier recorder gave to the events. The numbers are still
+	 * there if fst_door_close() could not get the lock.
 	 */
 	fst_recorded_went();
 	/*

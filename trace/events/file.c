@@ -1,7 +1,7 @@
 /*
  * The file of a log. Each record is one write() with O_APPEND. Writers take a lock only to open or
- * rotate the file, and to write to the stream of fstrace_direct(). A number in memory that all
- * processes of the log share tells how much room is left before the next rotation.
+ * rotate the file, and to write to the stream of fstrace_direct(). All processes of the log share a
+ * number in memory. This number tells how much room is left before the next rotation.
  */
 #include "events/trace.h"
 
@@ -106,8 +106,8 @@ static int open_log(const char *prefix)
 }
 
 /*
- * Makes @fd the log's descriptor, for file number @file. Takes over @fd. The log's descriptor keeps
- * its number, since other threads may be writing to it.
+ * Makes the log write to @fd, which is file number @file. Takes over @fd. If the log already has a
+ * descriptor, @fd is copied to that descriptor, to which other threads may be writing.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
@@ -164,10 +164,7 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/*
-	 * Repair the full file, and also the file before it, since a slow writer may have written
-	 * there.
-	 */
+	/* Repair the full file and its predecessor, to which a slow writer may have written. */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);

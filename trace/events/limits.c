@@ -17,7 +17,10 @@
 #define NR_STAMPS_MAX 65536
 #define STAMPS_BYTES  ((size_t)NR_STAMPS_MAX * STAMP_LEN)
 
-/* The times in the names of old files. Sorting them as text sorts them by time. */
+/*
+ * The times in the names of old files, as text. The alphabetical order of these texts is the order
+ * of the times.
+ */
 struct stamps {
 	char (*list)[STAMP_LEN];
 	size_t nr;

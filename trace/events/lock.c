@@ -45,9 +45,9 @@ __attribute__((constructor)) static void prepare(void)
 }
 
 /*
- * Blocks signals and cancellation, which would leave the lock locked. Signals that a fault raises
- * are not blocked, since they cannot wait. One of them is SIGSYS: a sandbox may make system calls
- * in the handler of this signal.
+ * Blocks signals, and disables cancellation. A cancelled thread, or a signal handler that jumps
+ * away, would leave the lock locked. Signals that a fault raises are not blocked, since they cannot
+ * wait. One of them is SIGSYS: a sandbox may make system calls in the handler of this signal.
  */
 static void hold_thread(struct fst_held *held)
 {

@@ -257,8 +257,8 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * In all other cases nothing is written: the event was for a recorder that has detached
-	 * since the program checked the event's flag, or for a recorder of another process.
+	 * Otherwise nothing is written. The event was for a recorder of another process, or for a
+	 * recorder that detached after the program had checked the event's flag.
 	 */
 
 	errno = spot->error;
