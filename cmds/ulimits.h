@@ -12,7 +12,8 @@
  * default stack of new threads to 8 MB, and runs @fn in a new thread. If this thread cannot start,
  * runs @fn in the present thread.
  *
- * If @fn returns in a child that it has forked, the child may exit with the value of @fn at once.
+ * If @fn runs in a new thread and forks, the child exits when @fn returns in the child. The exit
+ * status of the child is the value of @fn.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 

@@ -9,7 +9,8 @@
  * Starts as { 0 }, is made by report_view_init(), and ends with report_view_deinit().
  *
  * @agg: sums of all calls; report_view_init() takes ownership of them
- * @sorted: the index of the column by which the rows are sorted, among the chosen columns; -1: none
+ * @sorted: the rows are sorted by the shown column with this index; -1: by a column that is not
+ *         shown
  */
 struct report_view {
 	struct tui_view view;
@@ -23,9 +24,9 @@ struct report_view {
 };
 
 /*
- * Make the view of @view->agg, after report_prepare() with @config and after all calls were read.
- * If @config has no sort keys, and the column of the default key is not shown, the first column is
- * the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
+ * Make the view from @view->agg, which must have the sums of all calls, and the data that @config
+ * needs (report_prepare()). If @config has no sort keys, and the column of the default key is not
+ * shown, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);
@@ -38,8 +39,8 @@ void report_view_sort(struct report_view *view, int index);
 bool report_view_go(struct report_view *view, const struct func *func, size_t rows);
 
 /*
- * Move the cursor to the line of function @name. The cursor stays on its row of the screen, if
- * there is room.
+ * Move the cursor to the line of function @name. If possible, scroll so that the cursor is on the
+ * same row of the screen as before.
  */
 void report_view_find(struct report_view *view, const char *name);
 

@@ -42,8 +42,8 @@
 #define REPLACEMENT_CHAR '?'
 
 /*
- * The state of the screen. It has ready data for signal handlers, which may not ask ncurses: they
- * may only call write(2) and tcsetattr(3).
+ * The state of the screen. Signal handlers must not call ncurses, and call only write(2) and
+ * tcsetattr(3). The data for these two calls are prepared here.
  */
 static struct {
 	bool is_open;

@@ -48,9 +48,9 @@ enum screen_look {
 int screen_check(struct uft_err *err);
 
 /*
- * Take the terminal, after screen_check(), until screen_close(). If the process crashes, the
- * terminal is restored first. Signals that would end the process, such as that of Ctrl-C, are noted
- * (screen_signal()). Returns 0, or -EINVAL with @err.
+ * Begin to use the terminal as a screen. Call screen_check() before, and screen_close() at the end.
+ * If the process crashes, the terminal is restored before the process ends. Signals that would end
+ * the process, such as SIGINT, are noted (screen_signal()). Returns 0, or -EINVAL with @err.
  *
  * @has_color: use colours, if the terminal has them
  */
@@ -96,8 +96,8 @@ size_t screen_clicked_row(void);
 bool screen_is_interrupted(void);
 
 /*
- * Returns the signal that the program must end by, or 0. It is SIGHUP when the terminal has
- * disappeared.
+ * Returns the signal with which the program must end itself, or 0. Returns SIGHUP when the terminal
+ * has disappeared.
  */
 int screen_signal(void);
 

@@ -7,9 +7,9 @@
 #include "utils/pipeline/recording/module.h"
 
 /*
- * Append the name of the file with the source of @func, and set @line. Returns false when they are
- * unknown: no debug information was recorded, and the program's file has none or has changed since
- * the recording.
+ * Append the name of the file with the source of @func, and set @line. The debug information comes
+ * from the recording, or from the program's file if this file has not changed since the recording.
+ * Returns false when there is no debug information about @func.
  */
 bool source_place_find(struct module_set *modules, const struct func *func, struct strbuf *file,
 		       unsigned *line);

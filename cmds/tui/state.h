@@ -13,10 +13,11 @@
 
 /*
  * The recording as the replay opens it. The replay does not share the data of @reading (below),
- * because another thread may be using them.
+ * because another thread may be using these data.
  *
- * @grows: a recorder writes it; @follow tells the time up to which it is complete
- * @left: the number of checks that still follow after its files have stopped growing
+ * @grows: a recorder writes the recording; @follow tells the time up to which the recording is
+ *         complete
+ * @left: the number of remaining checks after the recording's files have stopped growing
  */
 struct tui_calls {
 	struct trace_data data;
@@ -29,9 +30,10 @@ struct tui_calls {
 /*
  * A recording that a recorder may still write.
  *
- * @grows: a recorder is writing it
- * @is_stale: its files have records that @reading lacks
- * @stamp, @looked_ns: stamp of its files (growth.h), and the time when it was last compared
+ * @grows: a recorder is writing the recording
+ * @is_stale: the recording's files have records that @reading lacks
+ * @stamp: stamp of the recording's files (growth.h)
+ * @looked_ns: the time when @stamp was last compared with a new stamp
  * @read_ns, @took_ns: the time when @reading was complete, and the time that reading took
  */
 struct tui_growth {
@@ -111,8 +113,8 @@ void draw_prompt(struct tui *tui, const char *text);
 void draw_note(struct tui *tui, const char *text);
 
 /*
- * --- go.c: goes to the views that keys choose; a negative result is an error with @err. For
- *     go_replay(), CMD_NO_DATA is an error with @err as well ---
+ * --- go.c: goes to the views that keys choose. A negative result is an error with @err. The result
+ *     CMD_NO_DATA of go_replay() is an error with @err ---
  */
 
 int go_graph(struct tui *tui, struct uft_err *err);
@@ -126,8 +128,8 @@ int go_replay(struct tui *tui, const struct func *func, struct uft_err *err);
 int go_info(struct tui *tui, struct uft_err *err);
 int go_sessions(struct tui *tui, struct uft_err *err);
 /*
- * If the view is the replay, number all of its lines. Commands that need the last line call this
- * function.
+ * If the view is the replay, give numbers to all lines of the replay. Commands that need the last
+ * line call this function.
  */
 int go_to_know_all(struct tui *tui, struct uft_err *err);
 /* Returns the settings of the report, with the fields that the user has chosen. */
@@ -173,8 +175,8 @@ int grow_look(struct tui *tui, struct uft_err *err);
 /* Read the whole recording again. */
 int grow_read_again(struct tui *tui, struct uft_err *err);
 /*
- * Open the recording for the replay, if it is not open. Returns 0, CMD_NO_DATA or a negative error,
- * both with @err.
+ * Open the recording for the replay, unless the replay has opened the recording before. Returns 0
+ * on success. On failure, sets @err and returns CMD_NO_DATA or a negative error.
  */
 int grow_open_calls(struct tui *tui, struct uft_err *err);
 void grow_close_calls(struct tui *tui);

@@ -90,7 +90,7 @@ static int show_first(struct tui *tui, struct uft_err *err)
 }
 
 /*
- * Goes to the view that @command names, if it names one. The data of the view must have been read.
+ * If @command names a view, goes to this view. The data of the view must have been read.
  */
 static int go_to_view(struct tui *tui, int command, const struct func *func, struct uft_err *err)
 {

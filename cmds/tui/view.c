@@ -6,7 +6,7 @@
 
 #include "cmds/tui/keys.h"
 
-/* The number of columns by which Left and Right move. */
+/* The keys Left and Right scroll by this number of columns. */
 #define SHIFT_COLUMNS 8
 /* The number of lines that a search reads between two calls of @stops. */
 #define LOOK_LINES    1024

@@ -50,13 +50,13 @@ struct tui_view {
 };
 
 /*
- * A kind of view. Lines are counted from 0. Each line is text with colours for a terminal and
- * escaped names. All members except @nr_lines and @put_line may be NULL.
+ * A kind of view. Lines are counted from 0. The text of a line may set colours, and names in the
+ * text are escaped. All members except @nr_lines and @put_line may be NULL.
  *
- * @nr_lines: returns the number of lines that exist by now
+ * @nr_lines: returns the present number of lines
  * @put_heading: writes the heading above all lines
  * @put_line: writes the text of one line, without a newline
- * @put_place: writes the text about line @line for the last line of the screen
+ * @put_place: writes a text about line @line; the last row of the screen shows this text
  * @is_gap: true when the line only separates other lines, so that the cursor cannot be on it
  * @func_at: returns the function that a line is about, or NULL
  * @has_word: true when a search for @word finds the line

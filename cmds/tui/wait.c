@@ -1,4 +1,4 @@
-/* Lets views wait for reading in the background (see state.h). */
+/* Lets views wait while a thread in the background reads the recording (see state.h). */
 #include <stdlib.h>
 #include <time.h>
 
@@ -27,7 +27,7 @@ static int show_waiting(struct tui *tui)
 			      "the graph comes when all calls are added up", NULL);
 }
 
-/* Gives up the reading of a recording that was to replace the present one. */
+/* Gives up tui->next, a reading that was to replace tui->reading. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)
@@ -47,7 +47,7 @@ static int start_report(struct tui *tui, struct uft_err *err)
 	return job_start(&tui->job, tui->reading, JOB_REPORT, &config, err);
 }
 
-/* Waits a moment before anything is drawn, because the work may be done by then. */
+/* Waits, and draws nothing, until the work ends or has lasted SILENT_NS. */
 static int wait_silently(struct tui *tui, struct uft_err *err)
 {
 	while (!job_is_done(&tui->job) && !screen_signal() &&

@@ -15,8 +15,8 @@
  * nor its ring. They use a second thread state instead, the aside. Its "ring" is a private buffer.
  * When the interrupted hook ends, it moves the aside's records to the ring.
  *
- * An aside has no aside: calls of a handler that interrupts a hook on the aside are counted as
- * lost.
+ * An aside has no aside of its own. If a second handler interrupts a hook while this hook uses the
+ * aside, the calls of the second handler are counted as lost.
  */
 #define ASIDE_BYTES (1U << 20) /* address space; a page takes memory only after it is written to */
 
@@ -25,8 +25,8 @@
  * goes on from the mark.
  *
  * @at: the records before @at are in the thread's ring. NULL: no record is in the ring yet
- * @from: the ring's position before the move of the record at @at. If the ring has another
- *        position, the record has been moved
+ * @from: the ring's position just before the record at @at is moved. If the ring's position is not
+ *        @from any more, this record has been moved
  */
 struct aside_mark {
 	const char *at;
@@ -167,7 +167,10 @@ static void move_record(struct thread *t, const struct record *r)
 	if (record_type(r->data) == RECORD_EVENT)
 		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
 
-	/* The interrupted hook may have written a later time. Times in a ring never decrease. */
+	/*
+	 * The interrupted hook may have written a time that is later than that of @r. Times in a
+	 * ring never decrease.
+	 */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
 	if (!emit_from_aside(t, (const char *)r, t->last_ns, data))
@@ -242,8 +245,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 			break;
 		write_held_back(t);
 		/*
-		 * Make room first: after set_mark() the ring's position must change by this record
-		 * only, and no new segment may begin.
+		 * Make room first. After set_mark(), only this record may change the ring's
+		 * position, and no new segment may begin.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		/* If a handler has forked meanwhile, the child skips the parent's records. */
@@ -304,7 +307,7 @@ void aside_flush(struct thread *t)
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
-	/* Handlers may add records, or fork, before empty_at() looks and after it. */
+	/* A handler may add records, or fork, at any time. After that, the loop runs once more. */
 	do {
 		leave_ring(t);
 		at = move_records(t, aside_memory(aside));

@@ -20,8 +20,8 @@ void aside_give_up(struct thread *t);
 void aside_forget(struct thread *t);
 
 /*
- * COLD, in a forked child. The records and counts of handlers that are in the aside of @t belong to
- * the parent, which writes them. The child writes only later records and counts.
+ * COLD, in a forked child. The parent writes the records and counts that the aside of @t had at the
+ * fork. The child writes only later records and counts.
  */
 void aside_after_fork(struct thread *t);
 

@@ -45,8 +45,10 @@ struct look_up {
 };
 
 /*
- * True when all of [low, high) is text from the file of a module with these segments. Text in a
- * writable segment does not count.
+ * True when all of [low, high) is text that was loaded from a module's file. Text in a writable
+ * segment does not count.
+ *
+ * @ph: the segments of the module
  */
 static bool is_text(const struct look_up *l, uint64_t bias, const ElfW(Phdr) * ph, unsigned nr)
 {

@@ -1,4 +1,4 @@
-/* The code that a call returns to decides whether the call's return address may be replaced. */
+/* Decides whether the probe may replace a return address, by the code at this address. */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 

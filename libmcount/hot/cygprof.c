@@ -26,9 +26,9 @@ static bool is_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * Ends the frames of functions that a jump has left without their exit hooks, when @fn is entered
- * with stack pointer @sp. A frame at @sp whose return address is @caller stays open: @fn is inlined
- * into the frame's function.
+ * Called when @fn is entered with stack pointer @sp. Ends the frames of functions that a jump has
+ * left, because these functions have not called their exit hooks. A frame at @sp whose return
+ * address is @caller stays open: @fn is inlined into the frame's function.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -44,9 +44,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Calls that filters leave alone are not recorded, and have no frame. @cyg_again counts such calls
- * of the innermost frame's function. The stack pointer does not identify their exits, since a
- * function may jump to its exit hook.
+ * A call that filters exclude is not recorded, and has no frame. @cyg_again counts the excluded
+ * calls of the function of the innermost frame. The stack pointer does not identify the exits of
+ * excluded calls, because a function may jump to its exit hook.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -61,8 +61,8 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 }
 
 /*
- * HOT: true when @fn exits at @sp from a call that filters have left alone. The stack pointer at a
- * frame's own exit may be lower than at its entry (alloca(3)), or higher.
+ * HOT: true when the exit of @fn at @sp ends a call that filters have excluded. When a call with a
+ * frame exits, the stack pointer may be lower than at the entry (alloca(3)), or higher.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -86,8 +86,8 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: true when the entry or exit of a call that filters leave alone changes nothing in @t. In
- * this case the hook needs no guard.
+ * HOT: true when the entry or exit of a call that filters exclude changes nothing in @t. In this
+ * case the hook needs no guard.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -165,8 +165,8 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 
 /*
  * Counts a call that has got no frame: no frame is left, there is no room for its record, or the
- * thread cannot get a struct planned. While filters skip calls (planned_skips()), the call is
- * counted like one that filters leave alone, since was_unwanted() judges its exit.
+ * thread cannot get a struct planned. While filters exclude calls (planned_skips()), the call is
+ * counted as an excluded call, because was_unwanted() will handle the exit of the call.
  */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
@@ -249,8 +249,8 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 	struct thread *t = guard_return();
 
 	/*
-	 * If the exit belongs to no state, the entry of the call was not recorded. In this case the
-	 * exit is not recorded.
+	 * If there is no state for the exit, the entry of the call was not recorded. In this case
+	 * the exit is not recorded.
 	 */
 	if (t)
 		exit_guarded(t, sp, fn);
@@ -277,7 +277,7 @@ NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn,
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: enters a call that the fast paths may record, but for which they could not push a frame. */
+/* HOT: enters a call that a fast path may record. The fast path could not push a frame. */
 NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_push_too_deep(t, sp, caller, fn))
@@ -288,7 +288,7 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 
 /*
  * The hooks choose one of the functions below, which are not inlined. So the hooks themselves save
- * no registers for calls that are left alone. Each of the functions sets the guard.
+ * no registers for excluded calls. Each of the functions sets the guard.
  */
 
 /* HOT: enters a call of a thread that has no plan. */
@@ -409,8 +409,8 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: ends a call of @fn when the thread has no plan, or when the thread is open and @fn is not
- * left out.
+ * HOT: ends a call of @fn when the thread has no plan, or when the thread is open
+ * (planned_is_open()) and @fn is not left out.
  */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {

@@ -64,7 +64,7 @@ NOINLINE static uint32_t leave_entered(struct thread *t)
 	return 1;
 }
 
-/* Enters a call under a plan. No frame has to be ended before. The guard is set. */
+/* Enters a call under a plan. The guard is set, and no frame has to be ended first. */
 NOINLINE static uint32_t enter_planned(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {
@@ -169,9 +169,10 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The latest calls of setjmp(3), found by their buffers when they return a second time. If two
- * threads write to the same element simultaneously, the element may mix the two calls. In this case
- * the second returns of the two calls may be lost.
+ * The latest calls of setjmp(3). The address of the jmp_buf decides the element of a call, so the
+ * probe finds the element when the call returns a second time. If two threads write to the same
+ * element simultaneously, the element may mix the two calls. In this case the second returns of the
+ * two calls may be lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;

@@ -7,8 +7,9 @@
 
 /*
  * HOT. The functions of this file push or pop a frame completely. In an uncommon case they change
- * nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. The hook needs no
- * prologue for that. This saves an eighth of the cost of a call.
+ * nothing, and the caller takes the slow path (guard.h, frames.h) by a tail call. A hook that makes
+ * only tail calls needs no prologue. A hook without a prologue saves an eighth of the cost of a
+ * call.
  */
 
 /*
@@ -50,8 +51,8 @@ static inline uint64_t fast_depth_inside(const struct frame *f)
 }
 
 /*
- * Pushes a frame. Writes its ENTRY, too, unless @is_held. The caller has made sure that there is
- * room for both.
+ * Pushes a frame. Unless @is_held, writes the ENTRY of the frame. The caller has made sure that
+ * there is room for the frame and for this ENTRY.
  */
 static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret, uint64_t data,
 				  uint64_t now_ns, bool is_held)
@@ -63,7 +64,10 @@ static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret,
 	f->ret = ret;
 	f->data = data;
 	f->time_ns = now_ns;
-	/* A signal handler may read the frames at any time. So @f must be complete before @top. */
+	/*
+	 * A signal handler may read the frames at any time. So all members of @f are stored before
+	 * t->top changes.
+	 */
 	guard_barrier();
 	t->top = f;
 	if (is_held)

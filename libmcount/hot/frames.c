@@ -1,4 +1,4 @@
-/* Open frames that are left out of order (see frames.h). */
+/* Ends open frames that are not left in the usual order (see frames.h). */
 #include "libmcount/hot/frames.h"
 
 #include "libmcount/hot/old_returns.h"
@@ -138,9 +138,11 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 }
 
 /*
- * True when the slot of @f has another value than the return address of @f, or is unreadable.
- * Stacks of coroutines may be unmapped, so only the page of the running call, with return slot
- * @slot, is read without a check.
+ * True when the slot of @f has another value than the return address of @f, or is unreadable. The
+ * page of @slot is known to be readable. Other pages are checked before they are read, because
+ * stacks of coroutines may be unmapped.
+ *
+ * @slot: the return slot of the running call
  */
 static bool holds_other(const struct frame *f, const uint64_t *slot)
 {

@@ -43,8 +43,8 @@ void frames_leave_inside(struct thread *t, uint64_t address);
 void frames_make_way(struct thread *t, uint64_t *slot);
 
 /*
- * Ends the innermost frame of function @fn, which returns (-finstrument-functions). The frames
- * inside of that frame were abandoned.
+ * Called when function @fn returns (-finstrument-functions). Ends the innermost frame of @fn, and
+ * the abandoned frames inside of that frame.
  */
 void frames_leave_until(struct thread *t, uint64_t fn);
 

@@ -236,7 +236,9 @@ uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns
 
 /* --- calls --- */
 
-/* Returns the call of @task that is open at the mark at depth @depth, or NULL. */
+/*
+ * If @task has an open call with depth @depth at @mark, returns this call. Otherwise returns NULL.
+ */
 static const struct open_call *call_at(const struct replay_mark *mark, const struct task *task,
 				       uint32_t depth)
 {
@@ -276,7 +278,10 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 				break;
 			at = pages->marks.all[mark + 1].line;
 		}
-		/* The last mark may be at the end of the known lines. More lines are made then. */
+		/*
+		 * The last mark may be at the end of the known lines. In this case more lines are
+		 * made.
+		 */
 		if (at >= pages->nr_lines) {
 			*end = --at;
 			continue;
@@ -292,8 +297,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 }
 
 /*
- * Goes from @mark to earlier marks as long as the same call is open at depth @depth. Returns the
- * earliest mark at which this call is open.
+ * Returns the earliest mark at which a certain call is open: the call of @task that is open with
+ * depth @depth at @mark. Returns @mark when there is no such call.
  */
 static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 			       const struct task *task, uint32_t depth)
@@ -355,7 +360,10 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 
 /* --- all of it --- */
 
-/* True when passes can begin at marks, because no line depends on earlier events. */
+/*
+ * True when passes can begin at marks. With filters, passes begin only at the start, because the
+ * effect of a filter may depend on all earlier events of the recording.
+ */
 static bool may_seek(const struct pipeline_config *config)
 {
 	const struct filters *filters = config->stages.filters;

@@ -3,8 +3,8 @@
  * the rest.
  *
  * One pass over the recording numbers the lines and makes marks. A mark has a line, its time and
- * the open calls. To make a page, another pass begins at a mark, with the same cost for all pages
- * (utils/pipeline/sources/seek.h). With filters, a single pass makes and keeps all lines
+ * the open calls. To make a page, another pass begins at a mark. Each page takes about the same
+ * time (utils/pipeline/sources/seek.h). With filters, a single pass makes and keeps all lines
  * (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -32,7 +32,7 @@ struct replay_page {
 };
 
 /*
- * Starts with replay_pages_init() and ends with replay_pages_deinit(). It must not be moved.
+ * Starts with replay_pages_init() and ends with replay_pages_deinit(). Do not move the struct.
  *
  * @nr_lines: the number of known lines
  * @is_complete: all lines of the present records are known
@@ -70,8 +70,8 @@ void replay_pages_deinit(struct replay_pages *pages);
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 
 /*
- * Read on, and number about @more further lines, or fewer at the end of the recording. Returns 0,
- * or a negative error with @err.
+ * Read on, and give numbers to about @more further lines. At the end of the recording, there may be
+ * fewer lines. Returns 0, or a negative error with @err.
  */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
@@ -99,14 +99,14 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			struct uft_err *err);
 
 /*
- * Returns a known line that is shortly before the first line at or after @time_ns. Returns the
- * first line when passes cannot begin at marks.
+ * Returns the line of the last mark whose time is not later than @time_ns. When passes cannot begin
+ * at marks, returns the first line.
  */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 
 /*
- * Returns the line at which the caller of the call at line @number was entered. Returns @number if
- * the call has no caller.
+ * Finds the caller of the call at line @number. Returns the line of the caller's entry, or @number
+ * if the call has no caller.
  */
 uint64_t replay_pages_caller_of(struct replay_pages *pages, uint64_t number);
 

@@ -15,15 +15,15 @@
  */
 #define ENOUGH	    (-ECANCELED)
 /*
- * A sink with this many bytes is emptied between two events. The rest of the sink has room for all
- * lines of an event.
+ * If the sink has more bytes than this after an event, the sink is emptied. Otherwise the sink
+ * has room for all lines of the next event.
  */
 #define FLUSH_BYTES (SINK_BYTES / 2)
 
 /*
  * The open calls of a task.
  *
- * @kept: a copy of the open call, to which marks point; NULL: no mark was made during the call
+ * @kept: the copy of a call to which marks point; NULL: no mark was made during this call
  */
 struct open_stack {
 	struct open_frame {
@@ -56,7 +56,10 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 	return true;
 }
 
-/* Removes a call that has returned. If it was entered before the page, @event gets its duration. */
+/*
+ * Removes a call that has returned. If the call was entered before the page, @event gets the
+ * duration of the call.
+ */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
 	if (event->indent >= stack->nr)
@@ -184,8 +187,8 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 }
 
 /*
- * Notes new lines in the sink. The last line is about @event. The lines before the last one were
- * printed together with it, and are noted without the facts about @event.
+ * Notes new lines in the sink. Only the last line is noted with the facts about @event. The lines
+ * before the last line were printed with @event, but are not about @event.
  */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
@@ -228,7 +231,7 @@ static enum replay_line_kind kind_of(const struct event *event)
 					   : REPLAY_OTHER;
 }
 
-/* Writes the line of the event that replay has held back. */
+/* Replay has held back an event: writes the line of this event. */
 static int show_waiting(struct replay_pass *pass)
 {
 	const struct task *task = pass->replay.pending_task;
@@ -238,8 +241,8 @@ static int show_waiting(struct replay_pass *pass)
 }
 
 /*
- * Called when all events before @event have their lines. Ends the pass if it is done, or adds a
- * mark.
+ * Called when all events before @event have their lines. Adds a mark when a page of lines follows
+ * the last mark. Returns ENOUGH when @look ends the pass, or when the pass has reached @end.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

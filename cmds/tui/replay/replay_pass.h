@@ -10,14 +10,15 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * The number of lines between two marks, and in a page. Lines of the same time stay together, so
- * there may be more. The last page, and pages that replay_kept.h has made, may have fewer.
+ * The usual number of lines in a page, and between two marks. Lines of the same time stay together,
+ * so a page may have more lines. The last page, and pages that replay_kept.h has made, may have
+ * fewer lines.
  */
 #define PAGE_LINES 8192
 
 enum replay_line_kind {
 	REPLAY_OTHER,
-	REPLAY_ENTRY, /* the beginning of a call that has other lines before its end */
+	REPLAY_ENTRY, /* the beginning of a call that is not a leaf */
 	REPLAY_LEAF,
 	REPLAY_EXIT,
 };
@@ -59,8 +60,8 @@ struct open_call {
 /*
  * A place at which a pass can begin.
  *
- * @tops: the innermost open call of each task. The index is task->index. Tasks whose index is
- *         @nr_tops or more have no open call. NULL for the first mark
+ * @tops: the innermost open call of each task, by task->index; NULL for the first mark. Tasks whose
+ *         index is @nr_tops or more have no open call
  * @line_ns: times of the tasks' last lines, by task->index, for the field "delta"; NULL if the
  *         field is not shown
  */
@@ -112,17 +113,17 @@ struct replay_pass;
 typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
 
 /*
- * A pass. Starts as { 0 }, begins with replay_pass_begin(), and ends with replay_pass_end().
+ * A pass. Starts as { 0 }, is opened by replay_pass_begin(), and ends with replay_pass_end().
  *
  * @lines: gets the lines; NULL: lines are only numbered
  * @marks: gets new marks during the pass, or NULL
  * @line: the number of the next line
  * @first: lines before this number are dropped
- * @end: the pass ends at this number
+ * @end: the pass ends before the line with this number; with @marks, at the next mark
  * @look: called before each event (see above); may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
- * @counted: the counted lines fill this number of bytes at the start of the sink
+ * @counted: the number of bytes at the start of the sink that belong to lines with numbers
  */
 struct replay_pass {
 	const struct replay_source *source;

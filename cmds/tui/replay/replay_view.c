@@ -8,8 +8,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The number of lines that are numbered at once while the user presses no key. This takes a few
- * milliseconds.
+ * Lines get their numbers in steps of this many lines. A step takes a few milliseconds. Keys are
+ * checked between two steps.
  */
 #define WORK_LINES  (8ULL * PAGE_LINES)
 /* The maximum number of calls that one key press folds. */
@@ -22,11 +22,11 @@ static struct replay_view *replay_of(const struct tui_view *view)
 	return (struct replay_view *)view;
 }
 
-/* --- folds: @shown numbers only the visible lines, and @line numbers all lines --- */
+/* --- folds: @line is a number among all lines, and @shown among the visible lines --- */
 
 /*
- * Returns the first fold at or after @fold whose line is after @end. If there is no such fold,
- * returns the number of folds.
+ * Searches the folds from index @fold on. Returns the index of the first fold after line @end, or
+ * the number of folds if there is no such fold.
  */
 static size_t next_fold(const struct replay_view *view, size_t fold, uint64_t end)
 {
@@ -249,8 +249,8 @@ static int add_up_funcs(struct replay_view *view)
 }
 
 /*
- * True for a slow call. The average times come from the call tree. For one function, the tree and
- * @line have different objects, so the function is found by its name.
+ * True for a slow call. The average times come from the call tree. The tree and @line do not share
+ * their structs func, so the function is found by its name.
  */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {
@@ -490,8 +490,8 @@ struct open_lines {
 };
 
 /*
- * Adds a fold when a call below @call returns on @line. The line has number @at, is below the entry
- * of @call, and is of the same task. Returns 1 at the end of @call, 0 before, or a negative errno.
+ * Called for the task's lines after the entry of @call; @at is the number of @line. If a call below
+ * @call returns on @line, adds a fold. Returns 1 if @call has ended, 0 if not, or a negative errno.
  */
 static int fold_by_line(struct replay_view *view, const struct replay_line *call,
 			const struct replay_line *line, uint64_t at, struct open_lines *open)
@@ -678,7 +678,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/* Extends the folds that reach to the end of the known lines, after new lines became known. */
+/* Extends the folds that ended at the last known line when only @before lines were known. */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
@@ -764,7 +764,7 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 	return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* Numbers all lines up to @time_ns. Returns a line that is shortly before that time. */
+/* Reads on up to @time_ns, if passes can begin at marks. Returns replay_pages_at_time(). */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {
 	const struct replay_marks *marks = &view->pages.marks;

@@ -41,17 +41,21 @@ int replay_view_init(struct replay_view *view, const struct replay_source *sourc
 		     bool (*stops)(void), struct uft_err *err);
 void replay_view_deinit(struct replay_view *view);
 
-/* Set the tree of all calls after it is made. It must outlive the view, or be replaced. */
+/*
+ * Give the view the complete tree of all calls, or NULL. @tree must exist until the view ends, or
+ * until the view gets another tree.
+ */
 void replay_view_set_tree(struct replay_view *view, struct tree *tree);
 
 /*
- * Number some more lines, which takes a moment. Returns true when there are more lines to number.
+ * Give numbers to some more lines. This takes a few milliseconds. Returns true when there are
+ * further lines.
  */
 bool replay_view_work(struct replay_view *view);
 
 /*
- * Number all lines, or stop when the user does not want to wait any longer. Returns 0, or a
- * negative error with @err.
+ * Give numbers to all lines, or stop when the user does not want to wait any longer. Returns 0, or
+ * a negative error with @err.
  */
 int replay_view_finish(struct replay_view *view, struct uft_err *err);
 
