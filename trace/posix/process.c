@@ -34,8 +34,8 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start)
 }
 
 /*
- * Copies the names that the process @pid inherits from its parent. If @pid is another process than
- * this one, its names are found through the registry of its parent.
+ * Copies the names that the process @pid inherits from its parent. If @pid is not the calling
+ * process, the names are found through the registry of the parent of @pid.
  */
 static void copy_parents_names(int place, struct pxt_names *names, pid_t pid)
 {
@@ -247,7 +247,7 @@ static void map_attached(struct pxt_registry *registry)
 	}
 }
 
-/* Notices that main() has left by pthread_exit(). Only a thread-specific destructor tells that. */
+/* The destructor of this key is called when main() ends its thread by pthread_exit(). */
 static pthread_key_t first_thread;
 static bool has_first_thread;
 
@@ -266,9 +266,9 @@ static void watch_thread(void)
 
 /*
  * Called in a forked child, which has only this thread. Gives up the parent's registry, and the
- * streams that are not inherited. If a signal handler has forked, the child may go on with
- * interrupted code that uses their memory. The code then finds zeros in this memory, and the child
- * does not record the interrupted event.
+ * streams that are not inherited. If a signal handler has forked, the child may return to
+ * interrupted code that uses the memory of the registry or of a stream. The interrupted code finds
+ * zeros in this memory, and does not record its event.
  */
 static void in_child(void)
 {
@@ -364,7 +364,10 @@ __attribute__((destructor)) static void end(void)
 	char name[64];
 	int place, lock;
 
-	/* The key's destructor is code of this library, which may be unloaded now with a plugin. */
+	/*
+	 * This library may be a part of a plugin that is being unloaded. The code of the
+	 * key's destructor will be missing then.
+	 */
 	if (has_first_thread)
 		pthread_key_delete(first_thread);
 	has_first_thread = false;
@@ -379,8 +382,8 @@ __attribute__((destructor)) static void end(void)
 	pxt_place_name(name, 'p', (uint64_t)getpid(), pxt_process.start);
 	unlinkat(place, name, 0);
 	/*
-	 * Do not wait for the lock: a stopped process may hold it. The holder of the lock sweeps,
-	 * too.
+	 * Do not wait for the lock: a stopped process may hold the lock. In that case a later call
+	 * of pxt_sweep(), in another process, removes the files.
 	 */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {

@@ -105,8 +105,8 @@ static int wait_once(struct pxt_stream *stream, uint32_t wake, const struct read
 }
 
 /*
- * @has_said: the reader has announced that it waits. The variable is volatile, since end_waiting()
- *            also runs when the thread is cancelled, and the compiler does not know that
+ * @has_said: the reader has announced that it waits. The variable is volatile, because the
+ *            compiler does not know that end_waiting() also runs when the thread is cancelled
  */
 struct waiting {
 	struct pxt_handle *handle;

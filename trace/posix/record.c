@@ -92,7 +92,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	/* If the stream was stopped meanwhile, it is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
-	/* The owner may have been killed, so that no process reads the events. */
+	/* If the owner was killed, no process reads the events any more. */
 	if (atomic_load_explicit(&stream->lost, memory_order_relaxed) % OWNER_LOOKS == 0 &&
 	    pxt_process_is_dead((pid_t)view->owner_pid))
 		pxt_close_stream(stream);
@@ -124,8 +124,8 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 		error = put_over_cleared(view, stream, event, data);
 	if (!error) {
 		/*
-		 * The stream was full: the event replaced a record that was cleared. So the stream
-		 * should be flushed.
+		 * The stream was full, and the event has replaced cleared records. A flush makes
+		 * room for more events.
 		 */
 		if (view->policy == POSIX_TRACE_FLUSH)
 			pxt_want_flush(stream);
@@ -242,7 +242,7 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
-			recorded = IS_OTHER; /* it was mapped after the first look */
+			recorded = IS_OTHER; /* mapped after the first load of the stream */
 	}
 	pxt_inside_leave(&inside);
 	return recorded;

@@ -1,6 +1,6 @@
 /*
- * Sends events to the recorder, if this process has one (the probe, see seam/recorder.h). Their
- * names in a recording are "posix:NAME". Streams get the same events from record.c.
+ * Sends events to the recorder (seam/recorder.h), if this process has a recorder. In a recording,
+ * the events have the names "posix:NAME". record.c puts the same events into streams.
  */
 #include "posix/posix.h"
 
@@ -19,8 +19,8 @@ FST_TAKE_DOOR;
 static const struct utrail_trace_recorder *_Atomic recorder;
 static _Atomic uint32_t was_asked;
 /*
- * The number that the recorder has given to each event, by id - PT_UNNAMED; 0: the event is not
- * recorded.
+ * The number that the recorder has given to each event, or 0 if the event is not recorded. The
+ * index is the id of the event minus PT_UNNAMED.
  */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
@@ -69,7 +69,7 @@ int pxt_recorded_came(const struct utrail_trace_recorder *door)
 	int ret;
 
 	pxt_recorded_went();
-	/* From now on, each thread that opens a name declares this name to the recorder. */
+	/* From now on, posix_trace_eventid_open() declares each name to the recorder. */
 	atomic_store(&recorder, door);
 	atomic_store(&was_asked, 1);
 	ret = pxt_known_names(&names);
@@ -128,7 +128,7 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 		return;
 	/*
 	 * If the number has changed meanwhile, the recorder that gave the number has detached.
-	 * begin() may have got @place from this recorder or from a newer one. In both cases @place
+	 * @place may come from the detached recorder or from a newer one. In either case, @place
 	 * is given back unused.
 	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=

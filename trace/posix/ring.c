@@ -328,7 +328,10 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 	       pxt_ring_take(view, at, count_of(reserved));
 }
 
-/* Counts a lost event. A gap is reported to the reader once, with the time of the first loss. */
+/*
+ * Counts a lost event. All events that are lost before the next report to a reader form one gap.
+ * The time of a gap is the time of its first lost event.
+ */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {
 	uint64_t none = 0;

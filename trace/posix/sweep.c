@@ -11,9 +11,9 @@
 #define NAMES_MAX 1024
 
 /*
- * A log without a keeper waits in memory for a process that opens it. It is removed after this
- * time. The TRACE_SYS_MAX newest logs stay for LEFT_SECONDS. Older logs stay only for
- * LEFT_SECONDS_MANY, so that they do not fill the memory.
+ * A log without a keeper waits in memory for a process that opens the log. The TRACE_SYS_MAX newest
+ * logs are removed after LEFT_SECONDS. Older logs are removed after LEFT_SECONDS_MANY, so that the
+ * logs do not fill the memory.
  */
 #define LEFT_SECONDS	  3600
 #define LEFT_SECONDS_MANY 10
@@ -28,8 +28,8 @@ struct age {
 };
 
 /*
- * The files of names that living processes and streams use. A file of names is known by the process
- * that made it: its pid and its start time.
+ * The files of names that living processes and streams use. The pid and the start time of the
+ * process that made a file of names identify the file.
  *
  * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
  *                      the newest log is first
@@ -131,7 +131,7 @@ static bool is_newer(const struct age *age, const struct age *other)
 	       (age->since_ns == other->since_ns && age->ino > other->ino);
 }
 
-/* Notes the age of a log. If there are too many, the oldest one is forgotten. */
+/* Notes the age of a log. Only the ages of the TRACE_SYS_MAX newest logs are kept. */
 static void note_age(struct in_use *in_use, const struct age *age)
 {
 	unsigned int at = in_use->nr_newest;
@@ -263,9 +263,9 @@ static void look_at_name(const char *name, void *argument)
 }
 
 /*
- * Notes the age of an unfinished log that has no keeper. The files of ended streams have been
- * renamed before. The ages of all logs are noted before the first log is removed, so the result
- * does not depend on the order of the files in the folder.
+ * Notes the age of an unfinished log that has no keeper. look_at_name() has already renamed the
+ * files of ended streams. The ages of all logs are noted before the first log is removed. So the
+ * order of the files in the folder does not decide which logs are removed.
  */
 static void look_at_ages(const char *name, void *argument)
 {

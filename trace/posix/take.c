@@ -20,7 +20,7 @@ static void queue_gap(struct pxt_handle *handle, uint64_t resumed_ns)
 }
 
 /*
- * Queues OVERFLOW and RESUME if there is a gap before the record @event. The caller has already
+ * Queues OVERFLOW and RESUME if events were lost before the record @event. The caller has already
  * taken this record, so no writer can drop the record while this function runs.
  */
 static void tell_gap(struct pxt_handle *handle, uint64_t at, const struct pxt_event *event)
@@ -60,8 +60,8 @@ static bool take_waiting(struct pxt_handle *handle, struct pxt_event *event)
 }
 
 /*
- * Takes the STOP of a stream that has stopped by itself. STOP is the last event of such a stream,
- * and the stream restarts after it.
+ * Takes the STOP of a stream that has stopped because it was full. Called when no record is left:
+ * the reader gets the STOP after all records. Restarts the stream if the stream has PT_RESTARTS.
  */
 static int take_stop(struct pxt_handle *handle, struct pxt_event *event)
 {

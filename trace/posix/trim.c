@@ -31,8 +31,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * At least WINDOW bytes stay mapped on each side of an address in @keeps. The rest of its mapping
- * is unmapped: the kernel may have merged unrelated mappings into one.
+ * In an anonymous mapping, at least WINDOW bytes stay mapped on each side of an address in @keeps.
+ * The rest of the mapping is unmapped: the kernel may have merged unrelated mappings into one.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)
@@ -115,8 +115,8 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 
 /*
  * Unmaps the parts of a mapping that the child does not need. Mappings with names in brackets, like
- * "[stack]" and "[vdso]", stay. "[heap]" and "[anon:...]" are exceptions: the child needs only the
- * pages in them that the caller names.
+ * "[stack]" and "[vdso]", stay. "[heap]" and "[anon:...]" are exceptions: in these mappings, the
+ * child needs only the pages that the caller names.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)

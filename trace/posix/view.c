@@ -36,9 +36,9 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A thread usually leaves the stream after a few instructions. But if a signal handler in the
- * stream has called siglongjmp(), the thread never leaves. Returns false in that case, so that the
- * stream's memory stays mapped.
+ * A thread usually uses a stream for a few instructions. But if a signal handler interrupts these
+ * instructions and calls siglongjmp(), the thread counts as a user of the stream forever. In that
+ * case the function returns false, so that the stream's memory stays mapped.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {
@@ -77,8 +77,8 @@ void pxt_forget_memory(void *memory, size_t bytes)
 
 /*
  * Drops a view in a forked child. If a signal handler has forked, the handler may return to code
- * that uses the view. So the memory of the view stays mapped: the interrupted code finds an empty
- * stream there, which has stopped.
+ * that uses the view. So the memory of the view stays mapped, filled with zeros. The interrupted
+ * code reads the zeros as a stopped stream without records.
  */
 void pxt_view_forget(struct pxt_view *view)
 {
@@ -90,8 +90,9 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * Maps the stream with the given number. If this function runs in a signal handler that has
- * interrupted code in the old stream, the old stream stays mapped until the next event.
+ * Maps the stream with the given number. The view may still have an older stream with this number.
+ * If a signal handler calls this function and has interrupted code that uses the older stream, the
+ * older stream stays mapped until the next event.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -150,10 +151,10 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 }
 
 /*
- * If a signal handler has interrupted the calling thread in a stream and has forked, the thread
- * leaves the stream later, and is still counted until then. If the handler came between the changes
- * of pxt_nr_counted and of the view's counter, the thread is counted once too often, and the view
- * stays mapped.
+ * A signal handler may fork while the thread that it interrupted uses a stream. In the child, this
+ * thread still counts as a user until it leaves the stream. The handler may have interrupted the
+ * thread between the changes of pxt_nr_counted and of the view's counter. In that case the thread
+ * is counted once too often, and the view stays mapped.
  */
 void pxt_view_in_child(void)
 {

@@ -1,4 +1,4 @@
-/* Events of POSIX Trace, in streams and in logs. <trace.h> has the same numbers. */
+/* Events of POSIX Trace, in streams and in logs. The ids and flags equal those in <trace.h>. */
 #ifndef UTRAIL_POSIXTRACE_EVENT_H
 #define UTRAIL_POSIXTRACE_EVENT_H
 
@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Ids of system events, the unnamed event and named events. In a set of events, the bit with the
- * number of an id stands for the event.
+ * Ids of system events, the unnamed event and named events. A set of events is an array of bits:
+ * bit N stands for the event with the id N.
  */
 enum {
 	PT_ERROR = 1,

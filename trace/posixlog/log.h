@@ -86,7 +86,7 @@ uint64_t pxt_log_check(const struct pxt_log_record *record, uint64_t left);
 /* Returns the name of any event, or NULL if the log has no name for it. */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
-/* The policies of a full log: the numbers of POSIX_TRACE_LOOP and so on. */
+/* The policies of a full log. The numbers equal POSIX_TRACE_LOOP and so on, in <trace.h>. */
 enum pxt_log_policy {
 	PT_LOG_LOOPS = 1,
 	PT_LOG_UNTIL_FULL = 2,

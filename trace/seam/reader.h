@@ -1,6 +1,6 @@
 /*
- * The only header of libutrail-trace that utrail's readers include. It declares formats of declared
- * events, their payloads, values as text, and events and logs of POSIX Trace.
+ * The only header of libutrail-trace that utrail's readers include. For declared events, the header
+ * declares formats, payloads, and the text of values. For POSIX Trace, it declares events and logs.
  */
 #ifndef UTRAIL_TRACE_SEAM_READER_H
 #define UTRAIL_TRACE_SEAM_READER_H

@@ -32,9 +32,9 @@
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
  * @watch: asks for calls to @fn if @is_on is true, and ends these calls if @is_on is false. The
- *         recorder calls @fn whenever the answers of @choose may have changed. The calling thread
- *         may be any thread that is in a system call. @fn returns false if a thread holds a
- *         lock that @fn needs. @watch returns false if there are too many functions
+ *         recorder calls @fn whenever the answers of @choose may have changed. The thread that
+ *         calls @fn may be any thread that is in a system call. @fn returns false if a thread holds
+ *         a lock that @fn needs. @watch returns false if there are too many functions
  */
 struct utrail_trace_place {
 	void *at;
@@ -82,10 +82,10 @@ struct utrail_trace_door {
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 
 /*
- * Stop all threads from entering the recorder. Threads that have entered it before may still run in
- * it, and a thread that has called @begin still calls @end. Returns 0 on success, or -EAGAIN if any
- * thread holds a lock of the library. After -EAGAIN no thread enters the recorder either, but the
- * events that the recorder has chosen stay switched on.
+ * Prevent all threads from entering the recorder. Threads that are already in the recorder may
+ * still run there, and a thread that has called @begin still calls @end. Returns 0 on success, or
+ * -EAGAIN if any thread holds a lock of the library. Even after -EAGAIN, no thread enters the
+ * recorder, but the events that the recorder has chosen stay switched on.
  */
 typedef int utrail_door_close_fn(void);
 

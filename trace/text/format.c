@@ -11,7 +11,7 @@ struct fst_format *fst_format_make(const char *text)
 
 	if (nr < 0)
 		return NULL;
-	/* The array @values is in the same memory, after the pieces. */
+	/* One allocation holds the struct with its pieces, and then the array @values. */
 	format = calloc(1, sizeof(*format) + nr * (sizeof(format->pieces[0]) + 1) + 1);
 	if (!format)
 		return NULL;

@@ -143,9 +143,9 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. The payload may be in the recorder's memory,
- * between the recorder's functions begin and end (seam/recorder.h). So this function calls no
- * function of libc, except strnlen() for a string that does not fit.
+ * Add up to @max bytes of a string that may be NULL. The caller may have called @begin of the
+ * recorder, and not yet @end (seam/recorder.h). So this function calls no function of libc, except
+ * strnlen() for a string that does not fit.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

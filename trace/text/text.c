@@ -23,7 +23,7 @@ void fst_text_free(struct fst_text *text)
 		munmap(text->base, text->room);
 }
 
-/* Makes room for @more bytes. A signal handler may call it, so malloc() is not used. */
+/* Makes room for @more bytes. Signal handlers may call this function, so it avoids malloc(). */
 static bool grow_text(struct fst_text *text, size_t more)
 {
 	size_t room = text->room < 16384 ? 16384 : text->room;

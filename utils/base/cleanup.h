@@ -1,4 +1,4 @@
-/* Releases a resource at the end of the block that declares its variable. */
+/* Variables whose resource is released at the end of the block. */
 #ifndef UTRAIL_BASE_CLEANUP_H
 #define UTRAIL_BASE_CLEANUP_H
 

@@ -194,7 +194,7 @@ static void put_cell(struct strbuf *out, const char *text, size_t len)
 		strbuf_addch(out, '"');
 }
 
-/* At the start of a name, "(12)" would refer to an earlier name. So its parenthesis is escaped. */
+/* "(12)" at the start of a name would refer to an earlier name. So the first "(" is escaped. */
 static void put_callgrind(struct strbuf *out, const char *text, size_t len)
 {
 	const struct language *lang = &languages[MEDIUM_CALLGRIND];

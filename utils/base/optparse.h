@@ -48,7 +48,8 @@ struct opt_word {
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
  * @is_recorded: `record` writes the option into data directories, and readers apply it: its
  *         argument must be harmless
- * @set: OPT_SET: store @text (NULL without an argument) in any member of the whole target @target
+ * @set: for OPT_SET: the function that stores @text (NULL if there is no argument). @target is the
+ *         whole target: the function may set any member of the target
  */
 struct opt_row {
 	const char *name;

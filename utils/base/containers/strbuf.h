@@ -14,7 +14,7 @@
 /*
  * Starts as { 0 } and ends with strbuf_deinit().
  *
- * @data: the bytes, then a NUL that @len does not count; NULL before the first byte
+ * @data: the bytes, then a NUL that @len does not count; NULL while no memory is allocated
  * @oom: an allocation has failed, and the text lacks a part; it is enough to check strbuf_oom() at
  *         the end
  */

@@ -21,8 +21,8 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * Like vec_grow(), for an array that also shrinks, as a stack does, or is resized elsewhere. The
- * array has room for *@cap elements, initially 0.
+ * Like vec_grow(), for arrays that may shrink (stacks) and for arrays that other functions resize.
+ * The array has room for *@cap elements, initially 0.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {
