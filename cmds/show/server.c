@@ -22,8 +22,9 @@
 /* The most connections at one time. Each connection has a thread. */
 #define CONNECTIONS_MAX 512
 /*
- * Strangers are connections that have not shown the token. When there are more than STRANGERS_MAX,
- * the server closes the oldest one. It closes every stranger after STRANGER_S seconds.
+ * Strangers are connections that have not shown the token. If there are more than STRANGERS_MAX
+ * strangers, the server closes the oldest stranger. The server closes every stranger after
+ * STRANGER_S seconds.
  */
 #define STRANGERS_MAX	64
 #define STRANGER_S	5
@@ -192,7 +193,7 @@ bool server_is_gone(const struct server_query *query)
 	return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-/* Stores the value of a header if the gate checks it. */
+/* Stores the value of the header @name if the gate checks this header. */
 static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const char *name,
 				   const char *value)
 {
@@ -210,8 +211,9 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 }
 
 /*
- * Adds the headers that all answers have. They forbid browsers to cache the answer, to guess its
- * type, to show it in a frame, and to send its address to other servers.
+ * Adds the headers that all answers have. The headers forbid browsers to cache the answer, to guess
+ * the answer's type, to show the answer in a frame, and to send the answer's address to other
+ * servers.
  */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
@@ -223,7 +225,10 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	mhd.add_response_header(response, "X-Frame-Options", "DENY");
 	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
 	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	/* An HTML page contains the rest of its policy, with the checksums of its scripts. */
+	/*
+	 * For an HTML page, this is only a part of the policy. The page itself contains the other
+	 * part, with the checksums of the scripts.
+	 */
 	mhd.add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "
 					  "form-action 'none'"
@@ -301,7 +306,7 @@ static enum MHD_Result redirect(struct server *server, struct MHD_Connection *co
 
 /*
  * Takes a request. Called when the head of the request is complete, before its body. The body is
- * never read. After the answer to a request with a body, the library closes the connection.
+ * never read. After the answer to a request with a body, libmicrohttpd closes the connection.
  */
 static enum MHD_Result take_request(void *self, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *upload,
@@ -330,7 +335,10 @@ static enum MHD_Result take_request(void *self, struct MHD_Connection *connectio
 	return send_reply(connection, &reply);
 }
 
-/* Drops the library's messages about broken requests, because they do not concern the user. */
+/*
+ * Drops the messages of libmicrohttpd about broken requests, because these messages do not concern
+ * the user.
+ */
 static void say_nothing(void *self, const char *format, va_list arguments)
 {
 }
@@ -369,7 +377,7 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 
 void server_stop(struct server *server)
 {
-	/* This closes the listening socket, too. */
+	/* stop_daemon() also closes the listening socket. */
 	mhd.stop_daemon(server->daemon);
 	pthread_mutex_destroy(&server->lock);
 	free(server);

@@ -1,7 +1,7 @@
 /*
- * A server on the loopback address, for programs of the same user. The gate decides which requests
- * are admitted, and a function of the caller answers them. Only server.c uses libmicrohttpd, which
- * mhd.h loads.
+ * A server on the loopback address, for programs of the user who runs the command. The gate decides
+ * which requests are admitted. The server_answer function of the caller answers the admitted
+ * requests. Only server.c uses libmicrohttpd, which mhd.h loads.
  */
 #ifndef UTRAIL_CMDS_SHOW_SERVER_H
 #define UTRAIL_CMDS_SHOW_SERVER_H
@@ -24,17 +24,16 @@ struct server_query {
 };
 
 /*
- * server_query_word(): returns a word of the query, or NULL when it is missing.
- * server_query_number(): returns a number of the query, or @otherwise when it is missing or wrong.
+ * server_query_word(): returns the word @name of the query, or NULL when the query has no such
+ * word.
+ * server_query_number(): returns the word as a number, or @otherwise when the query has no such
+ * word or the word is no number.
  */
 const char *server_query_word(const struct server_query *query, const char *name);
 uint64_t server_query_number(const struct server_query *query, const char *name,
 			     uint64_t otherwise);
 
-/*
- * True when the browser has closed the connection. An answer that takes long need not be made in
- * this case.
- */
+/* True when the browser has closed the connection. In this case no answer is needed. */
 bool server_is_gone(const struct server_query *query);
 
 /*
@@ -53,14 +52,17 @@ struct server_reply {
 	uint64_t len;
 };
 
-/* Makes an answer for a path that begins with a slash. Several threads may call it at once. */
+/*
+ * Makes an answer for a path that begins with a slash. Several threads may call the function at the
+ * same time.
+ */
 typedef void server_answer(void *self, const char *path, const struct server_query *query,
 			   struct server_reply *reply);
 
 struct server;
 
 /*
- * Listen at 127.0.0.1. Sets gate->port. Returns the descriptor, which no program inherits, or a
+ * Listen at 127.0.0.1. Sets gate->port. Returns the listening socket (with FD_CLOEXEC), or a
  * negative errno with @err.
  *
  * @port: the port, or 0 for any free port
@@ -75,8 +77,8 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 			    struct uft_err *err);
 
 /*
- * Close connections that have been open for long and have not shown the token. Call it once a
- * second.
+ * Close connections that have been open for long and have not shown the token. Call this function
+ * once a second.
  */
 void server_tick(struct server *server);
 

@@ -46,7 +46,7 @@ static int add_shown(struct shelf *shelf, const char *dir, const char *name)
 	return 0;
 }
 
-/* Compares names for sorting, because directories have their entries in any order. */
+/* Compares names for sorting, because readdir(3) returns names in any order. */
 static int compare_names(const void *first, const void *second)
 {
 	const struct shown *a = first, *b = second;
@@ -145,8 +145,8 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * Begins to read the recording in parts if parts_are_better(), for example if it is too large for
- * one page. Returns 0, or a negative errno with shown->failure. shown->lock must be held.
+ * If parts_are_better(), for example for a large recording, begins to read the recording in parts.
+ * Returns 0, or a negative errno with shown->failure. shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {
@@ -159,7 +159,7 @@ static int open_parts(const struct shelf *shelf, struct shown *shown)
 	return shown->parts ? 0 : shown->failure.code;
 }
 
-/* Writes the page of `dump --format=html`, with a mark that says that a server is available. */
+/* Writes the page of `dump --format=html`, and notes in the page that a server is available. */
 static int write_page(const struct shelf *shelf, struct shown *shown, struct sink *sink)
 {
 	const struct exporter *exporter = exporter_by_number(EXPORT_html);
@@ -177,7 +177,7 @@ static int write_page(const struct shelf *shelf, struct shown *shown, struct sin
 	return ret < 0 ? err_set_errno(&shown->failure, ret, "cannot make the page") : 0;
 }
 
-/* Makes the page in a file in memory, if it was not made before. shown->lock must be held. */
+/* If there is no page yet, makes the page as a file in memory. shown->lock must be held. */
 static int make_page(const struct shelf *shelf, struct shown *shown)
 {
 	if (shown->page >= 0)
@@ -262,8 +262,8 @@ static struct shown *find_shown(struct shelf *shelf, const char *path, const cha
 }
 
 /*
- * Decides whether the recording is shown as a whole or in parts. Returns false when it cannot be
- * opened. @reply then has the error.
+ * Decides whether the recording is shown as a whole or in parts. If the recording cannot be opened,
+ * puts the error into @reply and returns false.
  */
 static bool choose_way(const struct shelf *shelf, struct shown *shown, struct server_reply *reply)
 {

@@ -14,7 +14,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A recording. Its members are made at the first request that needs them, and kept.
+ * A recording. A member is made at the first request that needs the member, and stays until
+ * shelf_close().
  *
  * @name: the name that the page shows. For the recording that the options name: the path as the
  *        user gave it. For any other recording: the name of its directory, without a path
@@ -22,8 +23,8 @@
  * @is_open: @data is open
  * @page: a nameless file with @page_bytes, the whole page; -1: not made yet
  * @failure: the reason why the recording cannot be shown
- * @parts: the recording, if the page gets it in parts instead of as a whole; NULL: it is not read
- *         in parts, or reading has not begun
+ * @parts: the reading of the recording in parts; NULL: the page gets the whole recording, or
+ *         reading has not begun
  */
 struct shown {
 	char *dir;
@@ -48,8 +49,8 @@ struct shelf {
 };
 
 /*
- * Open the recording that the options name, and find at most 100 recordings in the same folder,
- * sorted by name. Returns 0, CMD_NO_DATA or a negative error with @err.
+ * Open the recording that the options name. Find at most 100 other recordings in the folder of this
+ * recording, sorted by name. Returns 0, CMD_NO_DATA or a negative error with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 
@@ -61,8 +62,8 @@ void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);
 
 /*
- * Make an answer: a server_answer function whose @self is a struct shelf. The paths are described
- * in doc/internals/show.md.
+ * Make an answer (see server_answer). @self is a struct shelf. The paths are described in
+ * doc/internals/show.md.
  */
 void shelf_answer(void *self, const char *path, const struct server_query *query,
 		  struct server_reply *reply);

@@ -108,7 +108,10 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 	if (server) {
 		msg_line(&opts->msg, "'%s' is shown until Ctrl-C", shelf->all[0].name);
 		wait_for_end(opts, server, browser, &ends);
-		/* The command waits for running answers. Another Ctrl-C ends it at once. */
+		/*
+		 * The command waits until the present answers are complete. A second Ctrl-C ends
+		 * the command immediately.
+		 */
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		shelf_stop(shelf);
 		server_stop(server);

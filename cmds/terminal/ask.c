@@ -1,4 +1,4 @@
-/* Sends requests to the recorder of a data directory (see ask.h). */
+/* Sends requests to the recorder that writes a data directory (see ask.h). */
 #include "cmds/terminal/ask.h"
 
 #include <errno.h>
@@ -22,13 +22,13 @@
 #define WAIT_FOR_END_MS 10000
 
 /*
- * The longest silence of a recorder at work. If the silence is longer, the recorder is suspended
- * (SIGSTOP), or another process listens at the recorder's address.
+ * The longest time in which a working recorder gives no sign of life. If the time is longer, the
+ * recorder is suspended (SIGSTOP), or another process listens at the recorder's address.
  */
 #define SILENCE_MS 2000
 
 /*
- * Reads the file in which a recorder states an unusual name of its socket. The first line is the
+ * Reads the file that a recorder writes if its socket has an unusual name. The first line is the
  * name, and the second line is the secret.
  */
 static bool read_door(const char *dir, const struct stat *st, struct recorder_name *name)
@@ -90,7 +90,7 @@ static bool is_trusted(int fd, uid_t owner, struct ucred *peer)
 	       (is_ours(peer->uid) || peer->uid == owner);
 }
 
-/* Connects to a recorder. Fails at once when the queue of connections is full. */
+/* Connects to a recorder. If the queue of connections is full, fails without a wait. */
 static int connect_recorder(const struct recorder_name *name, struct ucred *peer)
 {
 	struct sockaddr_un addr;
@@ -196,7 +196,8 @@ static bool is_at_work(const struct recorder_name *name)
 
 /*
  * Waits for the answer to a request that may take long. If @is_patient is true, asks for signs of
- * life meanwhile. @is_patient is false for a recorder of another user, whose answers prove nothing.
+ * life during the wait. For a recorder of another user, @is_patient is false, because such a
+ * recorder may give signs of life without end.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)
@@ -221,8 +222,8 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 }
 
 /*
- * Checks that a recorder whose name comes from a file in the data directory knows the secret in
- * that file.
+ * A file in the data directory may contain the recorder's name and a secret. Checks that the
+ * recorder knows the secret.
  */
 static int check_secret(const struct recorder_name *name)
 {
@@ -300,8 +301,8 @@ bool ask_is_recorded(const char *dir)
 
 /*
  * True for a line of /proc/net/unix about the listening socket of a recorder. '@' stands for the
- * NUL of the abstract namespace. The flags are checked because connected sockets have the same
- * name.
+ * NUL of the abstract namespace. The flags are checked, because sockets of connections have the
+ * same name as the listening socket.
  */
 static bool is_recorder_line(const char *line, struct recorder_name *name)
 {
@@ -318,8 +319,8 @@ static bool is_recorder_line(const char *line, struct recorder_name *name)
 }
 
 /*
- * Returns the real user of a process. If the user is unknown, returns (uid_t)-1, which no process
- * has.
+ * Returns the real user of a process. If the user is unknown, returns (uid_t)-1, which is no user's
+ * number.
  */
 static uid_t user_of(pid_t pid)
 {
@@ -370,16 +371,17 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name)
 }
 
 /*
- * Sends a single request, and asks for no signs of life meanwhile: a recorder that is about to end
- * has no time to give them.
+ * Sends a single request. Does not ask for signs of life during the wait, because a recorder that
+ * is about to end has no time for other answers.
  */
 void ask_wait_for_end(const char *dir)
 {
 	struct recorder_name name;
 
 	/*
-	 * A recorder answers while its program runs. After the end of the program, the recorder
-	 * does not answer. It closes the connection when its own work is done.
+	 * While the recorded program runs, the recorder answers. After the end of the program, the
+	 * recorder does not answer. When its work is done, the recorder closes the
+	 * connection.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);

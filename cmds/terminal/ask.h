@@ -1,4 +1,4 @@
-/* Sends requests to the recorder of a data directory (utils/format/probe/request.h). */
+/* Sends requests to the recorder that writes a data directory (utils/format/probe/request.h). */
 #ifndef UTRAIL_CMDS_ASK_H
 #define UTRAIL_CMDS_ASK_H
 
@@ -52,23 +52,24 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 bool ask_is_recorded(const char *dir);
 
 /*
- * Make the name that a recorder of @dir has, or would have if there were one. Returns 0 or a
+ * Make the name of the recorder that writes @dir. There may be no such recorder. Returns 0 or a
  * negative errno.
  */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 
 /*
- * Find the recorder that records process @pid, or that is process @pid. Returns 0, -ESRCH when
- * there is no such recorder that the user may ask, or another negative errno.
+ * Find the recorder that records process @pid, or that is process @pid. Returns 0, -ESRCH when no
+ * such recorder answers the user, or another negative errno.
  */
 int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
- * Send a request with a text to the recorder @name, like ask_recorder(). Also returns -EPERM when
- * the listener belongs neither to root, nor to the caller, nor to the @owner.
+ * Send a request with a text to the recorder @name. Waits and returns like ask_recorder(). -EPERM
+ * means that the listener does not know the secret, or belongs neither to root, nor to the caller,
+ * nor to name->owner.
  *
  * @words: the request's text, each word with its NUL
- * @out: the text of the answer is appended to it
+ * @out: the text of the answer is appended to @out
  */
 int ask_named(const struct recorder_name *name, enum request_type type, const struct strbuf *words,
 	      int timeout_ms, struct request_answer *answer, struct strbuf *out);
@@ -81,9 +82,9 @@ int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err)
 
 /*
  * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
- * because with --keep-pid the shell may continue before the recording is complete. Returns at once
- * when there is no recorder. If the program still runs, the recorder answers the request, and the
- * function returns. The recorder may have to finish another request before it answers.
+ * with --keep-pid, because the shell may continue before the recording is complete. If there is no
+ * recorder, the function returns immediately. If the recorded program still runs, the function
+ * returns when the recorder has answered. A recorder that works on another request answers later.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -19,7 +19,8 @@
 /*
  * Asks the recorder for its progress.
  *
- * @is_own: it is the recorder of `live`, which always answers in the end, even on a busy machine
+ * @is_own: the recorder is a process of this `live` command. Such a recorder always answers in the
+ *         end, even on a busy machine
  */
 static int ask_progress(const char *dir, bool is_own, struct request_answer *answer)
 {
@@ -48,7 +49,7 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads task.txt, and asks the recorder afterwards, so that the files that task.txt names are
+ * Reads task.txt before it asks the recorder. In this order, the files that task.txt names are
  * complete. Returns 1 with @answer, 0 when the recorder has ended, or a negative errno.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
@@ -94,8 +95,9 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * `utrail control` may tell the running program to stop holding back entries. An entry that
-	 * was held back before may be recorded late, so @has_late_entries stays true.
+	 * `utrail control` may tell the running program to hold back no more entries. But entries
+	 * that the program has already held back may be recorded late. So @has_late_entries stays
+	 * true.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);
@@ -103,8 +105,7 @@ static int look_once(struct follow *follow, struct uft_err *err)
 
 /*
  * The recorder and most files are found by the name of the directory. If another recording has
- * taken this name meanwhile, the answers and the files are those of the other recording, and must
- * not be shown.
+ * taken this name, the answers and the files belong to the other recording. They must not be shown.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {
@@ -179,8 +180,8 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/*
-		 * If Ctrl-C has stopped @pipe, run it once more. It then ends its lanes, as at the
-		 * end of the files.
+		 * If Ctrl-C has stopped @pipe, another run is needed: it ends the lanes in the same
+		 * way as the end of the files does.
 		 */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);

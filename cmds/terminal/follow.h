@@ -17,7 +17,8 @@
  * @has_late_entries: see struct pipeline
  * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns after task.txt was
  *         read once more
- * @is_own: the recorder is a process of this command, so the wait for it has no limit
+ * @is_own: the recorder is a process of this command. Waits for the recorder's answers have no
+ *         limit
  * @is_watched: the output goes to a terminal, where a person looks at each line as it comes
  */
 struct follow {
@@ -30,8 +31,8 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. Both functions get view.self, may be NULL, and return 0
- * or a negative errno.
+ * A view of calls while they are recorded. Each of the functions @grow and @pause may be NULL. A
+ * function gets view.self, and returns 0 or a negative errno.
  *
  * @grow: called when the pipeline may have new tasks; sets @err
  * @pause: called when all complete events have been shown; shows calls that began before @since_ns
@@ -44,7 +45,7 @@ struct follow_view {
 
 /*
  * Open the recording in @data. With --follow, a recording that is still being made is followed: the
- * function waits for its first records, sets @grows and fills @follow.
+ * function waits for the first records of the recording, sets @grows and fills @follow.
  *
  * Returns 0 on success, CMD_NO_DATA when the recording has no records or cannot be opened, or a
  * negative errno. @data is open only after success.

@@ -1,7 +1,4 @@
-/*
- * Prints messages for the user that are not part of the output: warnings and debug messages (see
- * msg.h).
- */
+/* Prints messages for the user, such as warnings and debug messages (see msg.h). */
 #include "cmds/terminal/msg.h"
 
 #include <errno.h>
@@ -35,7 +32,7 @@ static const char *domain_text(enum msg_domain domain)
 	return "";
 }
 
-/* Writes a line with one call, so that lines of several processes do not mix. */
+/* Writes the whole line by one fputs(), so that lines of several processes do not mix. */
 static void write_line(const struct msg *msg, const char *prefix, const struct strbuf *text)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -82,7 +79,10 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Appends @text to @out, with one of the two forms of each {one|many}. */
+/*
+ * Appends @text to @out. From each part "{one|many}" of @text, appends only "one" if @is_one is
+ * true, or only "many" otherwise.
+ */
 static void add_forms(struct strbuf *out, const char *text, bool is_one)
 {
 	bool is_choice = false;
@@ -162,7 +162,10 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 	va_end(ap);
 }
 
-/* True when a domain has messages. The domains that are not listed here exist only in uftrace. */
+/*
+ * True when a command that @reads or @records has messages in @domain. Only uftrace has messages in
+ * the domains that are not listed here.
+ */
 static bool speaks(enum msg_domain domain, bool reads, bool records)
 {
 	switch (domain) {

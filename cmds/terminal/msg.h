@@ -1,6 +1,6 @@
 /*
- * Prints messages for the user that are not part of the output: warnings and debug messages. They
- * go to stderr or to the log file. Only msg_list() prints on stdout.
+ * Prints messages for the user, such as warnings and debug messages, to stderr or to the log file.
+ * Only msg_list() prints to stdout instead.
  */
 #ifndef UTRAIL_CMDS_MSG_H
 #define UTRAIL_CMDS_MSG_H
@@ -53,7 +53,8 @@ void msg_warn(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
  * Print "WARN: NUMBER text" about a fault that occurred @nr times. Prints nothing when @nr is 0.
- * @fmt may have parts {one|many}, which must not contain "%". The first form is used when @nr is 1.
+ * @fmt may contain parts such as "{one|many}". If @nr is 1, "one" is printed, otherwise "many".
+ * Such a part must not contain "%".
  */
 void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
@@ -61,8 +62,8 @@ void msg_warn_nr(const struct msg *msg, uint64_t nr, const char *fmt, ...) PRINT
 void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 /*
- * Print a warning of several lines. The caller has escaped all names in it that come from other
- * programs or files (MEDIUM_TERMINAL).
+ * Print a warning of several lines. Names from other programs or files must be escaped in @text
+ * (MEDIUM_TERMINAL).
  */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
@@ -70,8 +71,8 @@ void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
 /*
- * Print a debug message if there are at least @level options -v, or if --debug-domain names @domain
- * with at least that level.
+ * Print a debug message if the user has given -v at least @level times, or if --debug-domain gives
+ * @domain a level of at least @level.
  */
 void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const char *fmt, ...)
 	PRINTF_FORMAT(4, 5);
@@ -79,8 +80,8 @@ void msg_debug(const struct msg *msg, enum msg_domain domain, int level, const c
 bool msg_wants(const struct msg *msg, enum msg_domain domain, int level);
 
 /*
- * Warn about domains of --debug-domain without messages in @command. The command reads a recording
- * (@reads), or makes one (@records).
+ * Warn about each domain of --debug-domain in which @command has no messages. @reads: the command
+ * reads a recording. @records: the command makes a recording.
  */
 void msg_warn_silent(const struct msg *msg, const char *command, bool reads, bool records);
 

@@ -40,8 +40,8 @@ bool statusline_open(void)
 	if (line.fd < 0) {
 		/*
 		 * O_NONBLOCK must not be set on the open file of stderr, because this would affect
-		 * other processes. So the file is opened again. A process that has changed its user
-		 * cannot do this.
+		 * other processes. So the terminal is opened again. This open() may fail if the
+		 * process has changed its user.
 		 */
 		line.fd = open("/proc/self/fd/2", O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 		line.is_own = line.fd >= 0;
@@ -154,7 +154,8 @@ void statusline_show(const char *text)
 	pthread_mutex_lock(&line.lock);
 	if (line.fd >= 0 && is_in_foreground()) {
 		/*
-		 * The last column stays free, because some terminals go to the next line after it.
+		 * The last column stays free, because some terminals go to the next line after a
+		 * character in the last column.
 		 */
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
@@ -201,8 +202,8 @@ bool statusline_terminal(uint64_t *device)
 
 	pthread_mutex_lock(&line.lock);
 	/*
-	 * The number is requested from the terminal itself. A descriptor that was opened as
-	 * /dev/tty would have the number of that device instead.
+	 * The terminal itself is asked for its device number. If the descriptor was opened as
+	 * /dev/tty, fstat(2) would return the number of /dev/tty instead.
 	 */
 	is_known = line.fd >= 0 && ioctl(line.fd, TIOCGDEV, &nr) == 0;
 	pthread_mutex_unlock(&line.lock);

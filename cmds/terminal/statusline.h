@@ -1,6 +1,6 @@
 /*
- * Shows a command's progress in a line on the terminal of stderr. The process has one such line. It
- * is rewritten in place, and is never longer than the terminal is wide.
+ * Shows a command's progress in a line on the terminal of stderr. The process has one such line.
+ * Each new text replaces the old text. The line is never wider than the terminal.
  *
  * Any thread may call the functions below. They do not wait for a stopped terminal (Ctrl-S), and
  * writing from the background does not stop the process.
@@ -17,7 +17,7 @@
 
 /*
  * Begin to use the line. Returns false when stderr is not a terminal. In this case there is no
- * line, and the functions below do nothing. Ends with statusline_close().
+ * line, and the functions below do nothing. The use of the line ends with statusline_close().
  */
 bool statusline_open(void);
 
@@ -25,8 +25,8 @@ bool statusline_open(void);
 void statusline_close(void);
 
 /*
- * Show @text in place of the present line, cut to the width of the terminal. @text must have no
- * control characters.
+ * Show @text in place of the present line. If @text is wider than the terminal, the end of
+ * @text is cut off. @text must have no control characters.
  */
 void statusline_show(const char *text);
 void statusline_hide(void);
@@ -39,14 +39,15 @@ void statusline_hold(void);
 void statusline_release(void);
 
 /*
- * Remove the line for good if stdout is a terminal, or a pager shows the output (@is_paged). Call
- * it before output goes to stdout.
+ * If stdout is a terminal, or if a pager shows the output (@is_paged), remove the line for good.
+ * Call this function before output goes to stdout.
  */
 void statusline_before_output(bool is_paged);
 
 /*
- * Get the number of the terminal's device (st_rdev), to find other processes that print to it.
- * Returns false when there is no terminal, or its number is unknown.
+ * Get the number of the terminal's device (st_rdev). With this number, the caller finds other
+ * processes that print to the terminal. Returns false when there is no terminal, or when the number
+ * is unknown.
  */
 bool statusline_terminal(uint64_t *device);
 

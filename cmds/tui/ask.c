@@ -1,4 +1,4 @@
-/* Reads keys for lists and input: help, a search, the choice of fields (see state.h). */
+/* Reads the keys for the help, for a search and for the choice of fields (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +184,7 @@ static bool choose_fields(struct tui *tui, const struct field_list *fields)
 	return false;
 }
 
-/* Returns the text of -f for the chosen fields, or NULL when memory is short. */
+/* Returns the chosen fields in the form of an argument of -f, or NULL when memory is short. */
 static char *text_of_fields(const struct field_list *fields)
 {
 	struct strbuf text = { 0 };

@@ -1,6 +1,7 @@
 /*
  * Starts an editor at a function's line (see state.h). The file name may come from a stranger's
- * recording. So the name is not passed to a shell, and an editor cannot take it for an option.
+ * recording. So no shell gets the name. The name that the editor gets begins with "/" or "./", so
+ * it does not look like an option.
  */
 #include <errno.h>
 #include <signal.h>
@@ -49,9 +50,10 @@ static bool knows_plus_line(const char *path)
 }
 
 /*
- * Makes the editor's argv: its command, which may have options, then the line and the file.
+ * Makes the editor's argv: the words of @command, the line if the editor accepts +LINE, and the
+ * file. @command may contain options of the editor.
  *
- * @words: the argv; it points into @command
+ * @words: the argv; its words point into @command
  */
 static void make_command(char *command, char *line, char *file, char **words)
 {

@@ -53,8 +53,8 @@ static int make_program(struct tui *tui, struct uft_err *err)
 	struct tui_reading *reading = tui->reading;
 
 	/*
-	 * If the present session has calls, it stays. Otherwise choose the first session that has
-	 * calls, or the first session if none has calls.
+	 * If the present session has calls, it stays chosen. Otherwise the first session with calls
+	 * is chosen. If no session has calls, the first session is chosen.
 	 */
 	for (size_t i = 0; !has_calls(tui, tui->session) && i < reading->tree.nr_roots; i++)
 		tui->session = has_calls(tui, i) ? i : 0;
@@ -95,7 +95,10 @@ static void drop_func(struct tui *tui)
 	tui->func_name = NULL;
 }
 
-/* Merges all calls of @name in the program, below the root of tui->sum. */
+/*
+ * Merges all calls of the function @name in the present program. The result is below the root of
+ * tui->sum.
+ */
 static int make_sum(struct tui *tui, const char *name)
 {
 	struct tree_node *root = tui->reading->tree.roots[tui->session];
@@ -130,7 +133,7 @@ int go_graph_of_func(struct tui *tui, const struct func *func, struct uft_err *e
 	if (!func || ret < 0)
 		return ret;
 
-	/* The name is copied, because it may belong to the graph that is dropped. */
+	/* The name is copied, because it may belong to the graph that drop_func() frees. */
 	char *name cleanup_free = strdup(func->name);
 
 	drop_func(tui);
@@ -198,9 +201,9 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * A pass that begins at a mark has a time range. If the fields were NULL, such a
-		 * pass would print one field more than a pass without a time range. So the fields
-		 * are never NULL.
+		 * If the fields were NULL, a pass with a time range would print one field more than
+		 * other passes. A pass that begins at a mark has a time range. All passes must
+		 * print the same fields, so the fields are never NULL.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,
@@ -386,8 +389,8 @@ static int take_report(struct tui *tui, struct uft_err *err)
 	before.ops = tui->report.view.ops;
 	tui->report.view = before;
 	/*
-	 * A cursor on the first line stays on the first line, which may show another function now.
-	 * A cursor on any other line moves with its function.
+	 * A cursor on the first line stays there, although the line may show another function now.
+	 * A cursor on any other line goes to the new line of the same function.
 	 */
 	if (name && before.cursor)
 		report_view_find(&tui->report, name);

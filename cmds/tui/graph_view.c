@@ -19,8 +19,8 @@
  */
 #define GRAPH_ITEMS    (GRAPH_GAP - 1)
 /*
- * The maximum number of lines for all paths to a function. Long paths are cut when there are many
- * of them.
+ * The maximum number of lines for all paths to a function. If there are many paths, long paths are
+ * cut.
  */
 #define PATH_ITEMS_MAX ((size_t)2 << 20)
 
@@ -73,7 +73,7 @@ static int add_node(struct graph_view *view, const struct tree_node *node, uint3
 	return add_item(view, item, index);
 }
 
-/* Adds all nodes of @top. The function is not recursive, because paths can be long. */
+/* Adds @top and all nodes below @top. The function is not recursive, because paths can be long. */
 static int add_tree(struct graph_view *view, const struct tree_node *top, uint32_t parent)
 {
 	const struct tree_node *node = top;
@@ -177,8 +177,8 @@ static void put_heading(struct tui_view *base, struct sink *sink)
 }
 
 /*
- * Appends a blank and the branches of all calls around item @at. The calls are found from the
- * innermost to the outermost, but printed in the opposite order.
+ * Appends a blank, and the branches of all calls that contain item @at. The first loop goes from
+ * the innermost call to the outermost. The second loop prints the branches in the opposite order.
  */
 static void add_branches(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
@@ -392,10 +392,7 @@ static int act_on(struct graph_view *view, uint32_t *at, enum tui_act act)
 {
 	switch (act) {
 	case TUI_FOLD:
-		/*
-		 * The program itself cannot be folded, because only its own line would be left to
-		 * see.
-		 */
+		/* The program itself cannot be folded, because no other line would stay visible. */
 		view->items[*at].is_folded ^= view->items[*at].func && is_below(view, *at);
 		return 0;
 	case TUI_FOLD_CHILDREN:
@@ -476,8 +473,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * Adds the callers of @call in @whole, up to the program or the limit. All lines show the times and
- * the count of @call.
+ * Adds @call and its callers, but not the program, and at most @room calls. @call is the index of
+ * an item of @whole. All lines show the times and the count of @call.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
 		    uint32_t call, size_t room)
@@ -512,8 +509,8 @@ static int add_path(struct graph_view *view, uint32_t section, const struct grap
 }
 
 /*
- * Returns the first call of @name among the items from @at to the end, or nr_items. The caller must
- * skip the items inside of a call that was found.
+ * Returns the first call of @name among the items from @at to the end, or nr_items. To find the
+ * next call, start after the items inside of the found call.
  */
 static uint32_t find_call(const struct graph_view *whole, uint32_t at, const char *name)
 {
@@ -571,7 +568,7 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 	return end_making(view, ret, err);
 }
 
-/* --- finding items again in another reading --- */
+/* --- finding the items of an earlier view in a new view --- */
 
 static bool are_alike(const struct graph_item *a, const struct graph_item *b)
 {
@@ -589,8 +586,8 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 }
 
 /*
- * Returns the child of @parent that corresponds to @item of another view, or nr_items. The search
- * begins at @guess.
+ * Returns the child of @parent in @view that corresponds to @item, or nr_items. @item belongs to an
+ * earlier view. The search begins at @guess.
  *
  * @parent: the index of an item, or nr_items to search the sections
  */

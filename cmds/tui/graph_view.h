@@ -65,8 +65,9 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 /*
  * Show the function @name. Returns 0 or -ENOMEM with @err.
  *
- * @whole: has the paths to the function
- * @sum: the root of the calls from graph_add_calls(), with a child for each function of this name
+ * @whole: the view of the whole program, which contains the paths to the function
+ * @sum: the root below which graph_add_calls() has put the calls; it has a child for each function
+ *       of this name
  */
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);

@@ -1,4 +1,4 @@
-/* Follows a recording that grows while it is on the screen (see state.h). */
+/* Updates the views of a recording that grows (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,7 +28,10 @@ void grow_begin(struct tui *tui)
 
 	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
-	/* Some parts were written while others were read, so the reading is already out of date. */
+	/*
+	 * The recorder may have written records during the reading, so the reading counts as out of
+	 * date.
+	 */
 	tui->growth.is_stale = tui->growth.grows;
 }
 
@@ -53,8 +56,8 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
 	/*
-	 * This check only asks for the time up to which records are complete. grow_look() makes the
-	 * next check, which uses that time.
+	 * This check learns the time up to which records are complete, but does not use this time.
+	 * The next check, from grow_look(), uses the time.
 	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }
@@ -79,7 +82,7 @@ static int end_replay(struct tui *tui, struct uft_err *err)
 
 /*
  * Shows new lines of the replay. A cursor on the last line goes to the new last line. A cursor on
- * any other line stays there.
+ * any other line does not move.
  */
 static int grow_replay(struct tui *tui, bool has_grown, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* Reads a recording in a thread of its own (see job.h). */
+/* Reads a recording in a separate thread (see job.h). */
 #include "cmds/tui/job.h"
 
 #include <time.h>
@@ -80,8 +80,8 @@ void job_stop(struct tui_job *job)
 	if (!job->runs)
 		return;
 	/*
-	 * The thread may begin another pipeline, so stopping is repeated until the thread has
-	 * ended.
+	 * After one pipeline has stopped, the thread may begin another pipeline. So stopping is
+	 * repeated until the thread has ended.
 	 */
 	while (!job_is_done(job)) {
 		reading_stop(job->reading);

@@ -1,4 +1,4 @@
-/* Reads a recording in a thread of its own, so that keys do not wait for it. */
+/* Reads a recording in a separate thread, so that the screen program reacts to keys meanwhile. */
 #ifndef UTRAIL_CMDS_TUI_JOB_H
 #define UTRAIL_CMDS_TUI_JOB_H
 
@@ -44,7 +44,7 @@ struct tui_job {
 int job_start(struct tui_job *job, struct tui_reading *reading, unsigned work,
 	      const struct report_config *config, struct uft_err *err);
 
-/* True when the job has ended, so that job_end() does not wait. */
+/* True when the job has ended. In this case job_end() does not wait. */
 bool job_is_done(const struct tui_job *job);
 
 /* Wait for the end of the job. Returns 0, or the job's error with @err. */

@@ -22,8 +22,8 @@ struct list_view {
 };
 
 /*
- * Make the view of the text in @view->text. @name is the name of the kind of view. Returns 0 or
- * -ENOMEM with @err.
+ * Make the view from @view->text. @name is a word for the kind of view, such as "help". Returns 0
+ * or -ENOMEM with @err.
  */
 int list_view_init(struct list_view *view, const char *name, const char *heading, const char *place,
 		   struct uft_err *err);

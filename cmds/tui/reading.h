@@ -1,4 +1,7 @@
-/* The recording that the screen program shows. It is opened and added up once for all views. */
+/*
+ * The recording that the screen program shows, and the sums of its calls. All views except the
+ * replay share this reading.
+ */
 #ifndef UTRAIL_CMDS_TUI_READING_H
 #define UTRAIL_CMDS_TUI_READING_H
 
@@ -14,7 +17,7 @@
  * Starts as { 0 }, is opened by reading_open(), and ends with reading_close(). It must not be
  * moved, because its parts point to each other.
  *
- * @tree: all calls, with all numbers that columns of graphs have; made by reading_run_tree()
+ * @tree: all calls, with the numbers for all columns of a graph; made by reading_run_tree()
  * @agg: the sums of all calls, made by @report_pipe; a report takes ownership of them
  * @active: the running pipeline, from which the progress is read, or NULL
  * @stops: the user wants reading to end early
@@ -61,8 +64,8 @@ int reading_add_up(struct tui_reading *reading, const struct report *report, str
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on @data. Any thread may call this function. Only one call runs at a time,
- * because filters remember their matches.
+ * Open a pipeline on @data. Any thread may call this function. If several threads call it, they
+ * wait for each other, because filters remember their matches.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,
 			  const struct pipeline_config *config, struct uft_err *err);

@@ -156,8 +156,8 @@ static int thin_end(struct thinner *thinner)
 }
 
 /*
- * Makes the list of a sum from @nr consecutive lists. In memory, the lists are @stride bytes apart.
- * The cells of the sum are as short as possible.
+ * Fills sum->list with the calls of @nr lists, without most short calls. In memory, the lists are
+ * @stride bytes apart. If the list gets too long, the function starts again with longer cells.
  */
 static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
 {
@@ -201,7 +201,10 @@ static struct store_sum *add_sum(struct store_level *level)
 	return &sums[level->nr++];
 }
 
-/* Adds a sum of each complete group to the level above. */
+/*
+ * If the number of sums of a level is a multiple of STORE_GROUP, adds a sum of the last STORE_GROUP
+ * sums to the next level. Starts at the lowest level.
+ */
 static int add_groups(struct call_store *store)
 {
 	for (size_t l = 0; l + 1 < STORE_LEVELS; l++) {
@@ -246,8 +249,8 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 }
 
 /*
- * Returns the difference between the number of a text and that of the previous text, encoded
- * without a sign (zigzag). Texts are numbered when calls end, so most differences are small.
+ * Returns the difference between two text numbers, @text and @before. The result has no sign
+ * (zigzag code). Texts are numbered when calls end, so most differences are small.
  */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {
@@ -322,7 +325,7 @@ static int read_block(const struct call_store *store, const struct store_sum *su
 	return 0;
 }
 
-/* Makes a block from the calls in @last, which is full. */
+/* Moves the calls of store->last to a new block. */
 static int end_block(struct call_store *store)
 {
 	struct call_list inside cleanup_call_list = { 0 };
@@ -383,8 +386,8 @@ struct finding {
 };
 
 /*
- * True when more calls were found than are wanted. All found calls are dropped then, so the search
- * can end.
+ * True when more calls were found than are wanted. In this case the caller drops all found calls,
+ * so the search can end.
  */
 static bool has_too_many(const struct finding *f)
 {
@@ -402,8 +405,8 @@ static void find_in_list(struct finding *f, const struct call_list *list)
 }
 
 /*
- * Finds calls in a sum. If the cells of the sum are longer than a pixel, the search continues in
- * the sums, or in the block, from which this sum was made.
+ * Finds calls in sum @i of @level. If the cells of this sum are longer than a pixel, searches the
+ * sums of the lower level instead. At the lowest level, searches the block instead.
  */
 static int find_in_sum(struct finding *f, size_t level, size_t i)
 {
@@ -469,8 +472,8 @@ static int find_all(const struct call_store *store, uint64_t from_ns, uint64_t t
 		ret = thin_end(&f.thinner);
 	}
 	/*
-	 * A thinner needs the calls of each depth in the order of time. The following calls are
-	 * earlier than some calls that f.thinner already has, so they get a thinner of their own.
+	 * A thinner needs the calls of each depth in the order of time. Some calls in the two lists
+	 * below are earlier than calls that f.thinner has. So the two lists get a second thinner.
 	 */
 	find_in_list(&crossing, &store->crossing);
 	find_in_list(&crossing, &store->open);
@@ -545,8 +548,8 @@ static bool may_have(const struct store_sum *block, const uint64_t *nodes)
 }
 
 /*
- * Searches the blocks in order. Stops at the first block that is farther away than the call that
- * was found.
+ * Searches the blocks in order. If a call was found, stops at the first block that cannot contain a
+ * nearer call.
  */
 static int search_blocks(const struct call_store *store, const struct store_search *search,
 			 const uint64_t *nodes, bool has_found, struct stored_call *found)

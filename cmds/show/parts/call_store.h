@@ -16,7 +16,8 @@
  * recording.
  *
  * @self_ns: the part of the call's time that was not spent in nested calls
- * @text: the number of the text of the call's arguments, or of the event (text_store.h); 0: none
+ * @text: the number of a text (text_store.h): the arguments and result of the call, or the text of
+ *        the event; 0: none
  * @node: for a call, the number of its node in the tree of contexts (contexts.h); for an event, its
  *        kind
  * @depth: for an event, a number made from its kind; events of one kind at one time have different
@@ -72,11 +73,11 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 #define STORE_NODE_BITS	  256
 
 /*
- * A sum: a short list of the calls that began and ended between @from_ns and @to_ns. This time is
- * divided into cells of @cell_ns.
+ * A sum: a short list of the calls that began and ended between @from_ns and @to_ns. The time from
+ * @from_ns to @to_ns is divided into cells of @cell_ns.
  *
- * @list: calls of @cell_ns or longer. From shorter calls that began in one cell at one depth, the
- *        list has only the longest
+ * @list: all calls of @cell_ns or longer. If shorter calls began in one cell at one depth, the list
+ *        has the longest of these calls
  * @offset, @bytes: a block's place in the file
  * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS
  */
@@ -101,8 +102,8 @@ struct store_level {
  * Starts as zeros except for @file, and ends with call_store_deinit().
  *
  * @last: calls that are not in a block yet
- * @crossing: for each complete block, its first call, and those of its calls that were open when
- *         this first call ended; they are few
+ * @crossing: for each complete block: the first call of the block, and the calls of the block that
+ *         were open when the first call ended. Few calls of a block are in this list
  * @open: calls that have not ended
  */
 struct call_store {
@@ -123,8 +124,8 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True when the page should be told of new calls: for the first 512 of every 4096 added calls. So
- * call this function at least once per 512 added calls.
+ * True when new calls should become visible to the page. This is the case during the first 512 of
+ * every 4096 added calls. A caller that checks at least once per 512 added calls misses no case.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {
@@ -136,19 +137,20 @@ static inline bool call_store_is_fresh(const struct call_store *store)
  * pixel, only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno
  * when reading fails.
  *
- * @pixel_ns: at least 1; it is made larger until there are at most @most calls, or until it is as
- *         long as the range
+ * @pixel_ns: at least 1. If more than @most calls would be appended, pixels are made longer, until
+ *         there are at most @most calls or until a pixel is as long as the range
  */
 int call_store_find(const struct call_store *store, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t pixel_ns, size_t most, struct call_list *out);
 
 /*
- * A search for the next call after a position, or for the last call before it. A position is a
- * start time and a depth, in this order. Only calls of chosen nodes are searched.
+ * A search for the next call after a position. If @is_backwards is set, a search for the last call
+ * before the position. Calls are ordered by start time. Calls with the same start time are ordered
+ * by depth. Only calls of chosen nodes are searched.
  *
- * @wanted: an array by node, not 0 for nodes whose calls are searched
- * @depth: the depth of the position; -1: before all calls that begin at @at_ns; INT_MAX: after all
- *         of them
+ * @wanted: for each node, not 0 if calls of the node are searched
+ * @depth: the depth of the position. -1: the position is before all calls that begin at @at_ns.
+ *         INT_MAX: the position is after all these calls
  */
 struct store_search {
 	const uint8_t *wanted;

@@ -1,7 +1,6 @@
 /*
- * The contexts of a task's calls, as a tree. A node is a function that is called from its parent.
- * The number of a node stands for the context of a call, as in
- * utils/export/page/data/context_tree.js.
+ * The contexts of a task's calls, as a tree. Each node is a function that the parent node calls. A
+ * call is stored as the number of its node, as in utils/export/page/data/context_tree.js.
  */
 #ifndef UTRAIL_CMDS_SHOW_CONTEXTS_H
 #define UTRAIL_CMDS_SHOW_CONTEXTS_H
@@ -12,18 +11,19 @@
 /*
  * A node.
  *
- * @last: the child that was called last; the next call from the node probably has the same child;
- *         0: none
+ * @last: the child that was called last, because the node will probably call this child again; 0:
+ *        none
  */
 struct context {
-	uint32_t func; /* a number that the caller has given */
+	uint32_t func; /* the function's number, from contexts_child() */
 	uint32_t parent;
 	uint32_t last;
 	uint16_t depth; /* 0 for the outermost functions */
 };
 
 /*
- * The tree. Starts as zeros and ends with contexts_deinit(). Node 0 is the root, and no function.
+ * The tree. Starts as zeros and ends with contexts_deinit(). Node 0 is the root, which has no
+ * function.
  *
  * @slots: a hash table of nodes by parent and function; its size is a power of two
  */

@@ -45,10 +45,12 @@ struct last_point {
 /*
  * The state of the reading thread.
  *
- * @words, @kinds: texts of events, and numbers of their kinds
+ * @words: the data from which texts of events are made
+ * @kinds: the numbers of the kinds of events
  * @open, @payloads: open calls of the present task, and their arguments
  * @at: index of the present task in index->tasks; SIZE_MAX: none
- * @last_ns: time of the task's last event; the page's times never go back within a task
+ * @last_ns: the time of the task's last event. If an event is earlier than the preceding event, the
+ *         page gets @last_ns as the time of the event
  */
 struct reading {
 	struct index *index;
@@ -83,8 +85,8 @@ static int publish_names(struct reading *r)
 }
 
 /*
- * Returns the time that the open call @i has spent up to the last event that was read, without the
- * time in nested calls.
+ * Returns the duration of the open call @i up to the last event that was read, without the time in
+ * nested calls.
  */
 static uint64_t self_so_far(const struct reading *r, size_t i)
 {
@@ -172,7 +174,10 @@ static int keep_args(struct reading *r, const struct event *event)
 				    : payloads_put(&r->payloads, r->nr_open - 1, &r->text);
 }
 
-/* Ends the innermost call. Its result is in @event, which may be NULL. */
+/*
+ * Ends the innermost call. If the call has a result to show, @event contains the result. Otherwise
+ * @event is NULL.
+ */
 static int end_call(struct reading *r, const struct event *event, bool is_open)
 {
 	uint64_t text = 0;
@@ -392,7 +397,10 @@ static int read_span(void *self, const struct event_span *span, struct uft_err *
 	if (ret == 0 && r->at != SIZE_MAX && call_store_is_fresh(&index->tasks[r->at].store))
 		ret = publish(r, &index->tasks[r->at]);
 	pthread_mutex_unlock(&index->lock);
-	/* A mutex is not fair. Without this wait, other threads would not get it. */
+	/*
+	 * A mutex is not fair: without this wait, the present thread would take the lock again
+	 * before other threads get the lock.
+	 */
 	while (atomic_load(&index->nr_waiting) && !atomic_load(&index->is_stopped))
 		usleep(50);
 	return ret < 0 ? err_set_errno(err, ret, "cannot index the calls") : 0;
@@ -426,7 +434,7 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* Reads the source lines of functions. Call it last, when all functions are known. */
+/* Reads the source lines of functions. All functions must be known before. */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

@@ -1,6 +1,6 @@
 /*
- * Keeps a recording's calls in stores, one for each task. The stores can be read while a thread
- * fills them, and afterwards.
+ * Keeps a recording's calls in stores, one for each task. A thread fills the stores. Meanwhile and
+ * afterwards, other threads can read the stores.
  */
 #ifndef UTRAIL_CMDS_SHOW_INDEX_H
 #define UTRAIL_CMDS_SHOW_INDEX_H
@@ -16,7 +16,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A task, as far as the recording has been read.
+ * A task. The members describe the part of the recording that was read.
  *
  * @name, @pid, @tid: as the page shows them
  * @start_ns, @end_ns: times relative to the beginning of the recording
@@ -38,32 +38,36 @@ struct indexed_task {
 };
 
 /*
- * The maximum numbers of kinds of events, and of events of one kind at the same time. The last kind
- * stands for all further kinds. An event's depth is its kind, plus INDEX_KINDS_MAX for each earlier
- * event of the kind at that time.
+ * Limits for the depths of events. If there are more than INDEX_KINDS_MAX kinds of events, all
+ * further kinds count as the last kind. The depth of an event is the number of its kind.
+ * INDEX_KINDS_MAX is added for each earlier event with the same kind, task and time, up to
+ * INDEX_AT_ONCE depths for a kind.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16
-/* The maximum size of the JSON about processes, in bytes. The rest is left out. */
+/*
+ * The maximum size of the JSON about executions, in bytes. Executions that do not fit are left out.
+ */
 #define INDEX_PROCESS_BYTES (64 << 20)
 
 /*
  * The index. Starts with index_start() and ends with index_stop().
  *
  * @nr_waiting: the number of threads that wait for the lock; if there are any, the reading thread
- *         releases it
+ *         releases the lock
  * @lock: protects all members after it
  * @tasks: tasks with calls or events, in the order of reading
  * @names: names of @nr_names functions, by number, each with its NUL
  * @calls: the number of calls for each function
  * @kinds: names of kinds of events, like @names
  * @per_kind: the number of events for each kind
- * @nr_lost: the number of lost records of all tasks
+ * @nr_lost: the number of lost records, for all tasks together
  * @processes: executions in JSON, separated by commas; @nr_left_out of them were left out
- * @sources: JSON members (sources_put()), after everything is read
+ * @sources: JSON members (sources_put()); empty before everything is read
  * @base_ns: the time when the recording began
- * @zero_ns: the time of the first record, relative to @base_ns; ranges are counted from it
- * @is_done: everything was read, or everything that could be read (@failure)
+ * @zero_ns: the time of the first record, relative to @base_ns; in time ranges, the time of the
+ *         first record is 0
+ * @is_done: reading has ended; an error is in @failure
  * @ended_ns: the time when @is_done was set, by the monotonic clock
  */
 struct index {
@@ -106,8 +110,8 @@ int index_start(struct index *index, const struct opts *opts, struct trace_data 
 void index_stop(struct index *index);
 
 /*
- * Take and release the lock. The index may be read while it is held. The reading of the recording
- * waits meanwhile.
+ * Take and release the lock. The owner of the lock may read the index. Meanwhile the thread that
+ * reads the recording waits.
  */
 void index_lock(struct index *index);
 void index_unlock(struct index *index);

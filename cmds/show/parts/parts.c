@@ -1,4 +1,4 @@
-/* Answers requests for a recording in parts (see parts.h). */
+/* Answers the requests of a page that gets its recording in parts (see parts.h). */
 #include "cmds/show/parts/parts.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "utils/base/workers.h"
 
 /*
- * The maximum number of calls in a page that has all calls. More calls would take seconds, and much
- * memory of the browser.
+ * The maximum number of calls in a page that contains all calls of the recording. With more calls,
+ * the browser would need seconds and much memory.
  */
 #define WHOLE_CALLS_MAX 10000000
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The seconds from the beginning of one reading of a growing recording to the next. Twice the time
- * that the first reading took is added. So reading takes less than half of the time.
+ * The least number of seconds between the beginnings of two readings of a growing recording. Twice
+ * the duration of the first reading is added, so that reading takes less than half of the time.
  */
 #define GROW_S		2
 
@@ -133,8 +133,8 @@ static bool is_complete(struct parts_reading *reading, time_t *took_s)
 }
 
 /*
- * Begins to read again a recording that has grown. When that reading is complete, it replaces the
- * former one. The lock must be held for writing.
+ * If the recording has grown, begins a new reading. If the new reading is complete, replaces the
+ * former reading. The lock must be held for writing.
  */
 static void look_at_files(struct parts *parts)
 {
@@ -173,7 +173,10 @@ static void reply_state(struct parts *parts, const struct server_query *query,
 		pthread_rwlock_unlock(&parts->lock);
 	}
 	pthread_rwlock_rdlock(&parts->lock);
-	/* Functions have other numbers in another reading, so all of them are sent again. */
+	/*
+	 * Each reading gives new numbers to functions. So after a new reading, all functions
+	 * are sent again.
+	 */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
 				 : 0;
@@ -189,7 +192,10 @@ static struct part_range range_of(const struct server_query *query)
 		.to_ns = server_query_number(query, "to", UINT64_MAX),
 	};
 
-	/* Times of the recording are added to the ends of the range. The sums must not overflow. */
+	/*
+	 * Later, the start time of the recording is added to both ends of the range. The results
+	 * must not overflow.
+	 */
 	range.is_set = range.from_ns <= range.to_ns && range.to_ns <= INT64_MAX;
 	return range;
 }
@@ -222,8 +228,8 @@ static void reply_search(struct parts *parts, const struct server_query *query,
 		.kinds = server_query_word(query, "kinds"),
 		.is_backwards = is_backwards,
 		/*
-		 * Without a place, a forward search starts at the beginning of the recording, and a
-		 * backward search starts at the end.
+		 * If the request names no place, a forward search starts at the beginning of the
+		 * recording, and a backward search starts at the end.
 		 */
 		.task = server_query_number(query, "task", is_backwards ? UINT64_MAX : 0),
 		.at_ns = server_query_number(query, "at", is_backwards ? UINT64_MAX : 0),
@@ -250,8 +256,8 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 	if (numbers) {
 		pthread_rwlock_rdlock(&parts->lock);
 		/*
-		 * Texts have other numbers in another reading, so the page will request all of them
-		 * again.
+		 * Each reading gives new numbers to texts. If the page asks for old numbers, it
+		 * gets no texts. Later the page requests all texts again.
 		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
@@ -302,8 +308,8 @@ struct watch {
 };
 
 /*
- * The time between two checks, in ms. After a browser has closed its connection, work for its
- * request continues for about this time.
+ * The time between two checks of the connection, in ms. After the browser has closed the
+ * connection, the work on the sum continues for at most about this time.
  */
 #define WATCH_MS 50
 
@@ -372,7 +378,10 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	const struct part_range range = range_of(query);
 	struct uft_err err = { 0 };
 
-	/* A request without from and to means the whole recording. An invalid range is an error. */
+	/*
+	 * A request without "from" and "to" means the whole recording. An invalid range is an
+	 * error.
+	 */
 	if (!range.is_set && (server_query_word(query, "from") || server_query_word(query, "to"))) {
 		reply_error(reply, 400, "to is a time that is not before from");
 		return;
@@ -394,7 +403,10 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 	pthread_rwlock_unlock(&parts->lock);
 
 	pthread_mutex_lock(&parts->sums_lock);
-	/* When a page zooms on, it abandons requests that still wait for this lock. */
+	/*
+	 * While a request waits for this lock, the user may zoom again. The page gives up the
+	 * request in this case.
+	 */
 	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);
 

@@ -1,6 +1,6 @@
 /*
- * A recording whose page requests its calls in parts. Answers the requests, and reads the recording
- * again when it has grown.
+ * Serves a recording to a page that requests the calls in parts. If the recording has grown, reads
+ * the recording again.
  */
 #ifndef UTRAIL_CMDS_SHOW_PARTS_H
 #define UTRAIL_CMDS_SHOW_PARTS_H
@@ -29,9 +29,10 @@ struct parts_reading {
  *
  * @lock: protects the members up to @generation; an index has its own lock
  * @now: the reading from which answers are made
- * @next: a reading of files that have grown, or NULL
+ * @next: a newer reading, which will replace @now; or NULL
  * @generation: the number of the reading @now
- * @sums_lock: protects @sums, the recording opened once more
+ * @sums: the recording, opened a second time to compute sums
+ * @sums_lock: protects @sums and @sums_generation
  * @stop: stops the computation of sums; any thread may use it
  */
 struct parts {
@@ -61,14 +62,14 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 void parts_close(struct parts *parts);
 
 /*
- * Stop the computation of all sums, because it may take long. Requests for these sums get an error.
+ * Stop all computations of sums, because sums may take long. Requests for these sums get an error.
  * May be called from any thread.
  */
 void parts_stop(struct parts *parts);
 
 /*
- * Answer a request for a path below that of the recording, such as "/" or "/state". May be called
- * from any thread.
+ * Answer a request. @path is relative to the address of the recording, such as "/" or "/state". May
+ * be called from any thread.
  */
 void parts_answer(struct parts *parts, const char *path, const struct server_query *query,
 		  struct server_reply *reply);

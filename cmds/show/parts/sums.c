@@ -1,4 +1,4 @@
-/* Makes answers by reading the recording once more (see answers.h). */
+/* Makes answers for which the recording is read again (see answers.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "utils/view/graph/tree.h"
 #include "utils/view/report/aggregate.h"
 
-/* Boxes of a flame graph are not sent when they are narrower than its width / LEAST_PART. */
+/* A box that is narrower than the flame graph's width / LEAST_PART is not sent. */
 #define LEAST_PART 50000
 
 void sums_begin(struct sums_stop *stop)
@@ -63,7 +63,7 @@ static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, str
 	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "the asker has left");
 }
 
-/* Sets @config to the calls that the options choose, and to the range that the page requests. */
+/* Makes @config for the calls that the options choose, within the range that the page requests. */
 static void choose_range(const struct sums_source *from, const struct part_range *range,
 			 struct pipeline_config *config)
 {
@@ -167,9 +167,12 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 	}
 }
 
-/* The sums of a caller or a callee of the function that the page asks about. */
+/*
+ * The page asks about a function. A row has the sums of all calls between this function and one of
+ * its callers or callees.
+ */
 struct pair_row {
-	const char *name; /* "" when there is no function */
+	const char *name; /* "": the calls have no caller */
 	uint64_t calls;
 	uint64_t total_ns;
 	uint64_t self_ns;
@@ -178,7 +181,8 @@ struct pair_row {
 /*
  * Rows for functions.
  *
- * @numbers: the row's index + 1, by the name of the function; the name "" means no function
+ * @numbers: the row's index + 1, by the name of the function; the name "" is for calls without a
+ *         caller
  */
 struct pair_rows {
 	struct pair_row *rows;

@@ -68,8 +68,8 @@ int text_store_add(struct text_store *store, const char *text, uint64_t *number)
 }
 
 /*
- * Reads bytes at @offset. They may be in the file, or in the part that is not written to the file
- * yet. Returns the number of bytes, 0 after the end, or a negative errno.
+ * Reads bytes at @offset, from the file or from the tail. Returns the number of bytes, 0 after the
+ * last byte, or a negative errno.
  */
 static ssize_t read_bytes(const struct text_store *store, uint64_t offset, void *to, size_t nr)
 {
@@ -100,7 +100,7 @@ int text_store_get(const struct text_store *store, uint64_t number, struct strbu
 	if (got != (ssize_t)len)
 		return got < 0 ? got : -ENOENT;
 	text[len] = '\0';
-	/* The bytes have a NUL only if no text has this number. The result ends at the NUL. */
+	/* If @number is wrong, there may be a NUL in the bytes. The result ends at the NUL. */
 	strbuf_addstr(out, text);
 	return strbuf_oom(out) ? -ENOMEM : 0;
 }

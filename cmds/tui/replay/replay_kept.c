@@ -16,7 +16,7 @@
 
 /*
  * The time after which lines are written to the file even if there are fewer than PAGE_LINES. The
- * view can show them only from the file.
+ * view cannot show a line before the line is in the file.
  */
 #define FLUSH_NS 50000000ULL
 
@@ -247,8 +247,8 @@ void replay_kept_stop(struct replay_kept *kept)
 	atomic_store(&kept->stops, true);
 	if (kept->runs) {
 		/*
-		 * The thread may still be opening the pipeline, so stopping is repeated until the
-		 * thread has ended.
+		 * A thread that is still opening the pipeline may clear this flag. So the flag
+		 * is set again and again until the thread has ended.
 		 */
 		while (!atomic_load(&kept->is_done)) {
 			atomic_store(&kept->pass.pipe.is_stopped, true);

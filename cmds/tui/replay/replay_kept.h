@@ -49,7 +49,8 @@ struct replay_kept {
 };
 
 /*
- * Begin or continue to make lines of @source in the thread of @kept, which must not be running.
+ * Start a thread that begins or continues to make lines of @source. If @kept already had a thread,
+ * that thread must have ended.
  * @source must outlive @kept. Returns 0 or a negative error with @err.
  */
 int replay_kept_start(struct replay_kept *kept, const struct replay_source *source,

@@ -12,8 +12,8 @@
 #define KEPT_LOOK_NS 20000000
 
 /*
- * True when the user has pressed a key. Called for each event while lines are made, and for each
- * line of a search, so keys are checked only at every LOOK_LINES-th call.
+ * True when the user has pressed a key. Called very often: for each event while lines are made, and
+ * for each line of a search. So only every LOOK_LINES-th call checks for a key.
  */
 static bool is_enough(struct replay_pages *pages)
 {
@@ -25,7 +25,10 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/* Drops the pages that end at line @from or later, because lines may be missing at their end. */
+/*
+ * Drops the pages that end at line @from or later, because the last lines of these pages may be
+ * missing.
+ */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {
@@ -67,7 +70,9 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 }
 
 /*
- * Starts the thread that makes lines, if it is not running, and waits until it has made more lines.
+ * If pages->wants_kept is set, starts the thread that makes lines. Waits until the thread has made
+ * more than @more lines or has ended, or until the user has pressed a key. If @more is small, waits
+ * at most KEPT_LOOK_NS.
  */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {
@@ -87,7 +92,10 @@ static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err
 		if (is_done || pages->nr_lines > before + more || (pages->stops && pages->stops()))
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = KEPT_LOOK_NS }, NULL);
-		/* A caller that wants only a few lines waits once, and checks again later. */
+		/*
+		 * If the caller wants only a few lines, the loop ends after one wait. The caller
+		 * checks again later.
+		 */
 		if (more <= EXTEND_LINES)
 			break;
 	}
@@ -152,8 +160,8 @@ static uint64_t end_of_mark(const struct replay_pages *pages, size_t mark)
 }
 
 /*
- * Returns the last mark whose time (or line) is at most @number. If there is no such mark, returns
- * the first mark.
+ * Returns the last mark whose line is at most @number. If @is_time is set, compares the mark's time
+ * instead of its line. If there is no such mark, returns the first mark.
  */
 static size_t last_up_to(const struct replay_pages *pages, uint64_t number, bool is_time)
 {
