@@ -40,7 +40,10 @@ static int find_output_place(struct place *place, const char *path, struct uft_e
 	return ret < 0 ? ret : check_kind(place, path, err);
 }
 
-/* Open the file that @place describes. It is an error if another file has this name by now. */
+/*
+ * Open the file that @place describes. Returns -EAGAIN if @place->name now names another file. A
+ * link of procfs is not checked.
+ */
 static int open_found(const struct place *place, const char *path, int flags, struct uft_err *err)
 {
 	int nofollow = place->is_kernels ? 0 : O_NOFOLLOW;
@@ -116,8 +119,8 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 		return ret;
 	if (place->is_there && (place->is_kernels || !S_ISREG(place->st.st_mode))) {
 		/*
-		 * Append through a link of procfs: standard output may be a file with other
-		 * writers.
+		 * If the last name is a link of procfs (as for /dev/stdout), append: other
+		 * programs may write to the same file.
 		 */
 		out->fd = open_found(place, path, O_WRONLY | (place->is_kernels ? O_APPEND : 0),
 				     err);
@@ -133,7 +136,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 	return out->fd < 0 ? out->fd : 0;
 }
 
-/* Cut off the end of the old content, if that is longer than the new content. */
+/* If the old content is longer than the new content, cut the file after the new content. */
 static int finish_in_place(const struct outfile *out)
 {
 	const struct place *place = &out->place;
@@ -183,8 +186,8 @@ int outfile_check(const char *path, struct uft_err *err)
 }
 
 /*
- * Refuse a file that has several names (hard links) if other users may write to its directory. They
- * may have linked an unrelated file to this name.
+ * Refuse a file that has several names (hard links) if other users may write to its directory. The
+ * other users may have made this name for an unrelated file.
  */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {

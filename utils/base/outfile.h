@@ -31,9 +31,10 @@ struct outfile {
  * errno with a text that names @path. Call outfile_deinit() in any case. Links are followed or
  * refused as in place_find().
  *
- * A regular or new file is written under a random name in the directory, then renamed. It keeps
- * mode, owner and group of a replaced file. But if @mode gives rights only to the owner, the group
- * and others get none. A new file gets @mode without the bits of the umask.
+ * A regular or new file is written under a random name in the directory, then renamed. A file that
+ * replaces an old file gets the owner, group and mode of the old file. But if @mode has no rights
+ * for the group and for others, these rights are cleared in the mode. A file that replaces no old
+ * file gets @mode without the bits of the umask.
  *
  * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
  * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
@@ -46,8 +47,8 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
  *
  * - A file with a random name is written to disk (fsync(2)), and renamed to @out->path. After an
  *   error the old file stays.
- * - A regular file that is written in place loses the rest of its old content, unless the new
- *   content was appended.
+ * - A regular file that is written in place is cut after the new content, unless the new content
+ *   was appended.
  */
 int outfile_publish(struct outfile *out, struct uft_err *err);
 

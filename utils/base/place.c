@@ -20,7 +20,8 @@
  * @rest: the names still to follow
  * @nr_links: number of links followed so far
  * @stops_at_last: the last name is not followed
- * @only_of: the file must belong to this user, the owner of a link on the way; (uid_t)-1: any user
+ * @only_of: (uid_t)-1 until a link is followed that belongs neither to the caller nor to root;
+ *         afterwards the link's owner, who must own the file
  */
 struct walk {
 	const char *path;
@@ -36,8 +37,8 @@ static bool is_ours(uid_t uid)
 }
 
 /*
- * True when all users may create names in the directory. A sticky directory of another user counts,
- * too.
+ * True when all users may create names in the directory. Also true when the directory is sticky and
+ * belongs neither to the caller nor to root.
  */
 static bool is_public(const struct stat *dir)
 {
@@ -62,7 +63,10 @@ static int move_to(struct place *place, const char *name, const struct walk *wal
 	return 0;
 }
 
-/* Move the first name of @walk->rest to @name. @is_last: only slashes follow it. */
+/*
+ * Move the first name of @walk->rest to @name. @is_last becomes true when the path ends directly
+ * after this name.
+ */
 static int take_name(struct walk *walk, char *name, bool *is_last)
 {
 	const char *from = walk->rest + strspn(walk->rest, "/");

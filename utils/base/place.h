@@ -15,8 +15,8 @@
  * @name: the last name: not a link, unless @is_kernels
  * @is_there: a file has this name, and @st describes it
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
- * @is_shared: another user than the caller and root owns the directory, or all users may create
- *         names in it; rights of a group do not count
+ * @is_shared: all users may create names in the directory, or its owner is neither the caller nor
+ *         root. Rights of the directory's group have no influence
  */
 struct place {
 	int dir_fd;
@@ -51,9 +51,10 @@ int place_find(struct place *place, const char *path, struct uft_err *err);
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check that we may write into an existing file. Returns -EACCES with a text when another user owns
- * the file, and all users may create names in its directory. A file that is not regular is also
- * refused when another user owns the file, and neither the caller nor root owns its directory.
+ * Check that we may write into an existing file. A file of the caller or of root, and a file that a
+ * link of procfs names, are accepted. Any other file is refused (-EACCES with a text)
+ * - in a directory where all users may create names;
+ * - in a directory that belongs neither to the caller nor to root, unless the file is regular.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

@@ -2,8 +2,9 @@
  * The output of views: a large buffer, flushed when full, with fast functions for writing.
  *
  * sink_lit() and sink_either() write literals of the source, and sink_putf() writes numbers.
- * sink_str() and sink_text() write text from elsewhere (names, paths, words of users), which they
- * escape for the sink's medium. tests/rules/texts.py lists the few places that write raw bytes.
+ * sink_str() and sink_text() escape and write text from elsewhere (names, paths, words of users).
+ * The sink's medium determines the escapes. tests/rules/texts.py lists the few places that write
+ * raw bytes.
  */
 #ifndef UTRAIL_BASE_SINK_H
 #define UTRAIL_BASE_SINK_H
@@ -28,11 +29,11 @@
  * Starts with sink_init() and ends with sink_deinit(), which does not flush.
  *
  * @len: bytes in @buf
- * @flushed: bytes written before @buf
+ * @flushed: number of bytes that sink_flush() has taken out of @buf
  * @write: writes @len bytes, or returns a negative errno
  * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). Later
- *         output is dropped. Owners check @failed at the end (sink_flush()), and earlier where they
- *         can stop
+ *         output is dropped. Callers check @failed after all output (sink_flush()). A caller that
+ *         can end its work earlier checks @failed during the work
  * @medium: MEDIUM_TERMINAL, unless the code that makes the output sets another one
  * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
  */
@@ -101,8 +102,8 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * Write the beginning and the end of a web page that is all of the output. Modes other than
- * COLOR_MODE_HTML write nothing.
+ * In COLOR_MODE_HTML, the whole output is one web page: write its beginning and its end. In other
+ * modes, write nothing.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);
@@ -121,8 +122,8 @@ static inline char *sink_room(struct sink *sink, size_t len)
 }
 
 /*
- * HOT: copy a short text, 32 bytes at a time. Up to 31 bytes after @len are read and written, too:
- * the caller makes sure that @from and @to have them.
+ * HOT: copy a short text, 32 bytes at a time. The last copy may read and write up to 31 bytes after
+ * the text. The caller makes sure that the buffers of @from and @to have these bytes.
  */
 static inline char *copy_over(char *to, const char *from, size_t len)
 {

@@ -42,7 +42,7 @@ static const struct unit *find_unit(const struct unit *units, size_t nr, const c
 	return NULL;
 }
 
-/* Parse the digits at *@text. Returns their number (0: there is none), or -1 on overflow. */
+/* Parse the digits at *@text. Returns how many digits there are, or -1 when @value overflows. */
 static int parse_digits(const char **text, uint64_t *value)
 {
 	int count = 0;

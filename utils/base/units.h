@@ -11,7 +11,7 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC  1000000000ULL
 
-/* A format of printf(3) for seconds with nine digits after the point, and its arguments. */
+/* Seconds with nine digits after the point: a format of printf(3), and the format's arguments. */
 #define SECONDS_FORMAT "%llu.%09llu"
 #define SECONDS_OF(ns)                                       \
 	(unsigned long long)((uint64_t)(ns) / NSEC_PER_SEC), \
@@ -27,9 +27,9 @@
 int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 
 /*
- * Write a time in the form of parse_time(), in the largest unit up to s in which it is at least 1:
- * "1ms", "1.5us", "999ns". At most three digits follow the point, since uftrace accepts no more.
- * The digits after them are cut.
+ * Write a time in the form of parse_time(): "1ms", "1.5us", "999ns". The unit is the largest of ns,
+ * us, ms and s that is not longer than the time ("0ns" for 0). At most three digits follow the
+ * point, since uftrace accepts no more. Further digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 

@@ -38,8 +38,8 @@ static void *run_job(void *arg)
 }
 
 /*
- * All signals are blocked while the thread is created. The new thread inherits this mask, and so
- * handles no signals.
+ * A new thread inherits the signal mask of the thread that creates it. All signals are blocked
+ * during the creation, so the new thread handles no signals.
  */
 int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
 			 void *arg)

@@ -28,11 +28,11 @@ struct workers_job {
 };
 
 /*
- * Call @job->fn with each index below @nr, each in a thread of its own. The calling thread makes
- * the first call. Returns after all calls. The new threads block all signals.
+ * Call @job->fn with each index below @nr. Returns after all calls.
  *
- * If a thread cannot be created, the calling thread makes the call of that thread. The calling
- * thread also makes all calls whose index is 64 or more.
+ * The calling thread makes the call with index 0, and all calls with index 64 or more. Each other
+ * call has a new thread, which blocks all signals. If the thread for a call cannot be created, the
+ * calling thread makes the call.
  */
 void workers_run(unsigned nr, const struct workers_job *job);
 

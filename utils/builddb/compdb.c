@@ -21,7 +21,7 @@
  * The state while a command's response files are read.
  *
  * @at: index of the command's execution
- * @nr_unread: number of words @FILE that were not replaced
+ * @nr_unread: number of words "@FILE" that remain because the file was not read
  * @why, @name: the error and the name of the first unread file
  */
 struct reading {
@@ -126,14 +126,14 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 
 	int ret = make_room(db);
 
-	/* If an older entry has this key, the map keeps the text of that key. */
+	/* If an older entry has the same key, the map keeps the older entry's copy of the key. */
 	if (ret == 0)
 		ret = strmap_put(&db->by_key, same ? db->keys[same - 1] : key->data,
 				 (void *)(uintptr_t)(db->nr + 1));
 	if (ret < 0)
 		return ret;
 	if (same) {
-		/* This text belongs to the new entry from now on. */
+		/* The new entry takes over the older entry's copy of the key. */
 		db->keys[db->nr] = db->keys[same - 1];
 		db->keys[same - 1] = NULL;
 	} else {
@@ -335,8 +335,8 @@ static int read_response(struct arguments_source *source, const char *name, size
 }
 
 /*
- * Expand the command's response files. Returns 1 when the limit is reached and the command must be
- * left out, 0 on success, or -ENOMEM.
+ * Expand the command's response files. Returns 0 on success, or -ENOMEM. Returns 1 when the command
+ * must be left out, because compdb.cost exceeds its limit.
  */
 static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
@@ -366,8 +366,8 @@ static void note_unread(struct compdb *db, struct reading *reading)
 
 /*
  * Add the entries of an execution. Returns 0, a negative errno, or 1 when the child processes of
- * the execution must be ignored, because they do its work. Such a child is the compiler that a
- * wrapper runs, or the compiler proper.
+ * the execution must be ignored. Such a child (the compiler that a wrapper runs, or the compiler
+ * proper) compiles a source of the execution. The source needs no second entry.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -391,8 +391,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 		return ret;
 	/*
 	 * If response files could not be read, and the other words name no source, do not ignore
-	 * the child processes: one of them is the compiler proper, whose arguments include the
-	 * words of these files. A command that only preprocesses compiles nothing.
+	 * the child processes. One child is the compiler proper, whose arguments include the words
+	 * of the response files. But a command that stops after the preprocessor compiles nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
@@ -418,8 +418,8 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
 	/*
-	 * By execution: true for a driver whose entries were added, and for all executions that
-	 * follow it in its process or descend from it.
+	 * Indexed by execution. True for a driver whose entries were added, for later executions
+	 * of the driver's process, and for all executions that descend from the driver.
 	 */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;

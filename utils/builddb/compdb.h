@@ -17,13 +17,13 @@
  * The entries.
  *
  * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry
- * @keys: directory, file and output (if it is unknown: arguments) of each entry, on the heap; NULL:
- *         replaced by a later entry
+ * @keys: directory, file and output of each entry (an unknown output is replaced by the arguments),
+ *         on the heap; NULL: a later entry has the same key
  * @by_key: by key, the index of the newest entry plus one
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
  * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
- * @has_assemblers: commands of as, nasm and yasm have entries, too
+ * @has_assemblers: commands of assemblers (nasm, yasm, as) have entries
  * @leaves_out_gone: leave out sources that do not exist any longer, and sources below /tmp, which
  *         configure makes (these are kept if @is_build_temporary is set)
  * @nr_gone: number of sources that @leaves_out_gone left out
@@ -84,8 +84,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Look only at entries without output. Remove each of the first @nr_earlier entries if an entry
- * after these has the same directory and file. Returns 0 or -ENOMEM.
+ * Compare only entries without output. Remove each entry whose index is below @nr_earlier if an
+ * entry with index @nr_earlier or more has the same directory and file. Returns 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

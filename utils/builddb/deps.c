@@ -24,9 +24,9 @@ struct made {
 /*
  * The state while rules are written.
  *
- * @declared: show, as comments, only dependencies that these rules lack; NULL: show all rules
- * @marks: true for files that the current rule does not show; the index is the number of the
- *         file's content
+ * @declared: NULL: show all rules. Otherwise, show as comments those dependencies that the rules in
+ *         @declared lack
+ * @marks: true for files that the current rule does not show; indexed like files.contents
  */
 struct rules {
 	struct deps_walk walk;
@@ -78,7 +78,7 @@ static int by_path(const void *a, const void *b)
  * Lists the files that a walk has reached and that still exist, sorted. Returns their number,
  * -ENOMEM or -EDQUOT.
  *
- * @left_out: true for files that are not listed; the index is the number of the file's content
+ * @left_out: true for files that are not listed; indexed like files.contents
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)

@@ -8,9 +8,9 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * The functions below write text to @sink, with paths relative to the first execution's directory
- * if they are below it. Those with a result return 0, -ENOMEM, or -EDQUOT when the cost exceeds the
- * limit of @files (files_spend()).
+ * These functions write text to @sink. A path below the first execution's directory is written
+ * relative to this directory. A function with a result returns 0, -ENOMEM, or -EDQUOT when the cost
+ * exceeds the limit of @files (files_spend()).
  */
 
 /*
@@ -21,8 +21,9 @@
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * Write the dependencies of deps_rules() that @declared does not have, as comments in a makefile.
- * Only dependencies on files below the first execution's directory are written.
+ * Compare the rules that deps_rules() would write with the rules of @declared. Write the
+ * dependencies that @declared lacks, as comments in a makefile. Only dependencies on files below
+ * the first execution's directory are written.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);

@@ -19,9 +19,10 @@ struct deps_step;
  * all executions that have written to it so far. A forked child depends on its parent up to the
  * fork. A program that execve(2) starts depends on nothing that its process did before.
  *
- * A walk visits each content and execution once, at the time from which it can reach the most. A
- * heap keeps the visits in the order of their times. All walks share the cost limit of @files
- * (files_spend()).
+ * A walk visits each content and execution once: a walk forwards at the earliest possible time, a
+ * walk backwards at the latest possible time. A second visit, at another time, would find no more
+ * dependencies. A heap keeps the visits in the order of their times. All walks share the cost limit
+ * of @files (files_spend()).
  *
  * @is_forward: the walk leads from inputs to outputs; otherwise, from outputs to inputs
  * @stops_at_files: the walk does not continue from a file that exists at the end of the recording

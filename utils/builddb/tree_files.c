@@ -22,8 +22,8 @@ unsigned long long tree_process_number(const struct execution *execution)
 }
 
 /*
- * Write the executions of other processes that can read from the pipe of @write, but leave out
- * those in @told. Add the written ones to @told.
+ * Write the executions of other processes that can read from the pipe of @write. Leave out an
+ * execution that is in @told. After writing an execution, add it to @told.
  */
 static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,

@@ -8,7 +8,7 @@
 #include "utils/format/proc_dat.h"
 #include "utils/builddb/tree_files.h"
 
-/* The flags with which clone(2) works like fork(2), and like vfork(2). */
+/* clone(2) works like fork(2) with FORK_FLAGS, and like vfork(2) with VFORK_FLAGS. */
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 

@@ -13,8 +13,9 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The limits of the response files of one command: their number, and the sum of their bytes. They
- * are needed because each file may name the next one many times. Unreadable files count, too.
+ * For the response files of one command: the limit for the number of files, and the limit for the
+ * sum of their bytes. The limits are needed because each file may name the next file many times.
+ * The number of files includes unreadable files.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)
@@ -45,7 +46,10 @@ struct expansion {
 
 int arguments_add(struct words *args, const char *text, size_t len)
 {
-	/* Make room for one more word and the NULL. The room doubles at each power of two. */
+	/*
+	 * Make room for one more word, and for the NULL at the end. If the new number of words is a
+	 * power of two, double the room.
+	 */
 	size_t nr = args->nr + 1;
 	char **words = args->words;
 

@@ -19,8 +19,8 @@ void arguments_drop(struct words *args, size_t nr);
 
 /*
  * @nr_tried: number of files that were read or could not be read
- * @nr_bytes: number of their bytes
- * @nr_unread: number of words @FILE that remain
+ * @nr_bytes: number of bytes that were read
+ * @nr_unread: number of words "@FILE" that remain because the file was not read
  */
 struct arguments_read {
 	size_t nr_tried;

@@ -21,7 +21,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* No word has the script's name: it was called by a symbolic link of another name. */
+	/* The script was called by a symbolic link that has another name. */
 	return argv->nr > 1 ? 1 : 0;
 }
 

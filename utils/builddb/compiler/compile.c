@@ -50,8 +50,8 @@ static const char *const header_suffixes[] = {
 };
 
 /*
- * A fast strcmp(): each word of a command is compared with all options, and most of them differ in
- * the second letter.
+ * A fast strcmp(): each word of a command is compared with all options. Most options differ from
+ * the word in the second letter.
  */
 static bool is_same(const char *a, const char *b)
 {

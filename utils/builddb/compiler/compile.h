@@ -72,8 +72,8 @@ int compile_of_one(const struct compile *compile, const struct words *argv, size
 		   struct words *out);
 
 /*
- * Append the name of the output file for @source to @out. Returns false when there is none. A
- * compiler that also links has none, because its objects are temporary files.
+ * Append the name of the output file for @source to @out. Returns false when there is no such file,
+ * when its name is unknown, or when the compiler also links (the object is then a temporary file).
  */
 bool compile_output(const struct compile *compile, const char *source, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* The command lines of as, nasm and yasm, for compile.c. */
+/* Parses command lines of assemblers (nasm, yasm, as). Only compile.c calls these functions. */
 #ifndef UTRAIL_BUILDDB_COMPILE_ASSEMBLER_H
 #define UTRAIL_BUILDDB_COMPILE_ASSEMBLER_H
 

@@ -20,7 +20,7 @@ struct response_file;
  * @is_unlimited: @bytes has no limit; otherwise, a file counts as unreadable if @bytes would exceed
  *         RESPONSES_MAX
  * @all, @nr: the files, in the order of the recording
- * @last_of: by execution, index plus one of its last file
+ * @last_of: for each execution: 1 + the index of the execution's last file
  * @bytes: bytes of all texts
  */
 struct responses {
@@ -47,7 +47,7 @@ void responses_deinit(struct responses *responses);
  *
  * @responses: may be NULL
  * @why: gets 0, or the reason why the file's text is missing: the recorder's error, or -EFBIG
- *         (RESPONSES_MAX). It does not change if the recording does not name the file
+ *         (RESPONSES_MAX). If the recording does not name the file, *@why is left as it is
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);

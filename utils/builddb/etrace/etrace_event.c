@@ -8,8 +8,8 @@
 
 /*
  * The largest number of empty arguments at the end of a command. An empty argument has no line, and
- * counts as one byte. If the arguments lack more than EMPTY_MAX bytes, lines must have been
- * lost.
+ * counts as one byte. If the arguments have over EMPTY_MAX bytes less than argsize says, lines must
+ * have been lost.
  */
 #define EMPTY_MAX 4096U
 
@@ -71,9 +71,10 @@ static const char *check_texts(struct etrace_event *event)
 /*
  * The way in which events of a kind become records.
  *
- * @take: makes the record; returns NULL, or the event's fault
+ * @take: makes the record; returns NULL, or a text that names an error in the event
  * @kind: kind of the record
- * @first: for the second half of an act (etrace_task.half): the kind of the act's first half
+ * @first: for the second of two events that describe one act: the kind of the first event
+ *         (etrace_task.half)
  * @flags: index of the event's flags in its values; -1: it has no flags
  */
 struct step {
@@ -151,7 +152,10 @@ static const char *add_exit(struct etrace_reader *reader, struct etrace_task *ta
 	return NULL;
 }
 
-/* Add an open. If the name that the program has used differs from the path, add the name, too. */
+/*
+ * Add a record of open(2) with the path of the file. If the program has used another name for the
+ * file, the record contains this name as well.
+ */
 static const char *add_open(struct etrace_reader *reader, struct etrace_task *task,
 			    const struct step *step)
 {

@@ -33,11 +33,11 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 }
 
 /*
- * The state while a text is written in pieces.
+ * The state while a text is written in pieces. A piece after a newline has the tag Cont.
  *
- * @tag: the text's tag; NULL: the text is argument number @number
- * @is_counted: the parts have numbers
- * @nr_parts: number of parts so far
+ * @tag: the tag of the other pieces; NULL: the text is argument number @number
+ * @is_counted: pieces with @tag have numbers
+ * @nr_parts: number of pieces that have got a number so far
  * @is_behind_newline: the last piece had the tag Cont, so Cont_end must follow before other tags
  */
 struct pieces {

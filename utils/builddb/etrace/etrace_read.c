@@ -389,8 +389,9 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 }
 
 /*
- * Take a line of an environment. It is not part of an event. Lines with UPID name the tasks that
- * have the next variable. A variable may be in parts. The number of its first part need not be 0.
+ * Take a line of an environment. Such a line is not part of an event. Lines with UPID name tasks:
+ * the next variable belongs to these tasks. A variable may be written in parts. The first part need
+ * not have the number 0.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {

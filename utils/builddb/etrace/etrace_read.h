@@ -54,7 +54,7 @@ struct etrace_event {
  * @variable_at: the last of these offsets
  * @first_ns: time of its first line
  * @exec_ns: time of its first exec; 0: none
- * @last: index plus one of its last record
+ * @last: 1 + the index of the task's last record
  * @tid, @pid: its numbers; 0: none yet
  */
 struct etrace_task {

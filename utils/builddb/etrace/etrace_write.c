@@ -182,8 +182,9 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a close for each open descriptor of a range. A range of one descriptor mostly comes from
- * close(2), which is recorded only if the descriptor is open. So no search is made for this range.
+ * Write a line "Close" for each open descriptor of a range. But for a range of one descriptor, do
+ * not check that the descriptor is open: such a range mostly comes from close(2), which is recorded
+ * only for open descriptors.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {

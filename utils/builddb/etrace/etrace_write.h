@@ -30,8 +30,8 @@ struct etrace_choice {
 };
 
 /*
- * The largest number of descriptors that all calls of close_range(2) in a recording may close. Each
- * child inherits its parent's descriptors, and may close all of them with one call.
+ * The largest total of descriptors that the calls of close_range(2) in one recording may close.
+ * Each child inherits its parent's descriptors, and may close all of them with one call.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 
