@@ -36,7 +36,7 @@ static unsigned long long flags_of(const struct execution *made)
 	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
 }
 
-/* Write "c": the processes that this one has made, with the flags of clone(2). */
+/* Write "c": the processes that @execution has made, with the flags of clone(2). */
 static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {

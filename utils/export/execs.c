@@ -35,7 +35,8 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
  *
  * @numbers: gets for each execution the number of its slice. An execution without a slice gets the
  *           number of its nearest ancestor's slice
- * @has_shown: a flag for each process, which is false at first
+ * @has_shown: for each process, true when one of the slices belongs to the process; starts as
+ *         zeros
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
@@ -47,7 +48,7 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/* Children of an execution without a slice become children of its parent. */
+		/* The number of the parent. An execution that gets no slice keeps this number. */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;

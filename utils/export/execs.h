@@ -16,9 +16,9 @@
  * @is: the execution
  * @start_ns, @end_ns: the part of the execution that is in the time range
  * @parent: the nearest ancestor that has a slice, or EXECUTION_NONE
- * @signal: the signal that ended its process during this execution, or 0
- * @status: the exit status; -1: its process did not exit during this execution
- * @is_first: the first slice of its process
+ * @signal: the signal that ended the process in this part, or 0
+ * @status: the exit status; -1: the process did not exit in this part
+ * @is_first: no earlier slice belongs to the same process
  */
 struct exec_slice {
 	const struct execution *is;
@@ -38,11 +38,12 @@ struct exec_slices {
 };
 
 /*
- * Load the executions that the user has chosen. They are in the time range, and belong to processes
- * whose first thread is chosen (--tid). With --no-event there are none. Returns 0, or a negative
- * error with @err.
+ * Load the executions that overlap the time range. With --tid, leave out processes whose first
+ * thread is not chosen. With --no-event, load no executions. Returns 0, or a negative error with
+ * @err.
  *
- * Damaged records are left out. The pipeline reads the same file, and reports them.
+ * Damaged records are left out without a message. The pipeline reads the same file, and reports the
+ * damage.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);

@@ -17,8 +17,8 @@
 /*
  * @names: for each function, its name and the text that follows it up to the end of the line
  * @tasks: for each task->index, the text between the kind of event and the name
- * @second_ns, @second_text: the whole second in which the time of the last line is, and the
- *         beginning of all lines of that second
+ * @second_ns: the time of the last line, rounded down to a whole second
+ * @second_text: the text with which all lines in this second begin
  */
 struct chrome {
 	struct nest nest;
@@ -47,8 +47,8 @@ static void make_name(const struct func *func, struct strbuf *out)
 static void make_task(struct task_text *text, const struct task *task)
 {
 	/*
-	 * The tid of the first thread is written, too, although it equals the pid. Without a tid,
-	 * readers assign an event to thread 0.
+	 * The tid of the first thread equals the pid, but must be written. Without a tid, readers
+	 * assign an event to thread 0.
 	 */
 	text->len = sprintf(text->text, "\",\"pid\":%d,\"tid\":%d,\"name\":\"", task->pid,
 			    task->tid);
@@ -253,8 +253,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Writes each execution as an async slice. On the thread's track, it could cross the slices of
- * calls, because calls of a thread may continue after the end of a program.
+ * Writes each execution as an async slice, which is not on the thread's track. Slices on a thread's
+ * track must not cross each other, but a call may continue after the end of an execution.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* Exporters of `utrail events`, which write events without calls. */
+/* Exporters of `utrail events`, which write events and leave out calls. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void put_path(struct export *ex, const struct nest_task *open)
 	}
 }
 
-/* Begin a line with the time. Returns the name and the text, which callers write differently. */
+/* Begin a line with the time. The caller must write the returned name and text. */
 static struct lines *begin_line(struct export *ex, const struct task *task,
 				const struct event *event)
 {
@@ -209,8 +209,8 @@ const struct exporter exp_event_json = {
 /* --- lines as libutrail-trace writes them --- */
 
 /*
- * Returns the event's time of day. For an event that was imported from a line of a log, this is the
- * time in that line.
+ * Returns the event's time of day. If the event was imported from a line of a log, returns the time
+ * that the line contains.
  */
 static int64_t real_time_us(const struct export *ex, const struct declared_event *declared,
 			    const struct event *event)
@@ -255,7 +255,7 @@ const struct exporter exp_event_fstrace = {
 
 /* --- the list of events that occur --- */
 
-/* Counts the events of one id, and the bytes of their data. */
+/* The number of events with one id, and the size of all their data in bytes. */
 struct tally {
 	uint64_t id;
 	uint64_t nr;

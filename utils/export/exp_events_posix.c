@@ -133,7 +133,10 @@ static int begin_posix_log(struct export *ex, struct uft_err *err)
 
 /* --- events --- */
 
-/* Take the value of "DATA=%B". In an imported event, facts from the log follow the value. */
+/*
+ * Set the data to the value of the field "DATA=%B". If the event was imported from a log, a struct
+ * event_posix follows this value.
+ */
 static void take_data(struct posix_export *to, const struct event *event)
 {
 	const uint8_t *at = event->data;

@@ -16,7 +16,7 @@
  * a sample. Its weight is the length of the period. A stack is a path of calls.
  *
  * @tree: the paths; the member @calls of a node is the number of its path plus one
- * @numbers: functions in the order of the file
+ * @numbers: functions in the order of their first use
  * @strings: names of functions and of events, in the order of their first use
  * @func_names: for each number of a function, the number of its name in @strings
  * @last_ns: the time up to which @task has samples
@@ -115,7 +115,8 @@ static int begin_firefox(struct export *ex, struct uft_err *err)
 }
 
 /*
- * Returns the number of @func like func_number(). Adds the name of a new function to the strings.
+ * Returns the number of @func plus one, or 0 when memory is short. Adds the name of a new function
+ * to the strings.
  */
 static uint32_t number_of_func(struct firefox *f, const struct func *func)
 {

@@ -8,11 +8,11 @@
 #include "utils/export/export.h"
 #include "utils/view/values/titles.h"
 
-/* The most samples. More samples do not make a better flame graph. */
+/* The largest number of samples of a thread. More samples do not make a better flame graph. */
 #define SAMPLES_MAX    1000000
 /*
- * The largest size of the text. It grows with the square of the depth: a recording of 2 MB with
- * 60,000 nested calls would have 23 GB of text.
+ * The largest size of the output. The size grows with the square of the depth of calls: for a
+ * recording of 2 MB with 60,000 nested calls, the output would have 23 GB.
  */
 #define TEXT_MAX_BYTES (4ULL << 30)
 
@@ -56,7 +56,7 @@ static int too_long(struct uft_err *err)
 		TEXT_MAX_BYTES >> 30);
 }
 
-/* Returns the offset in @path of its last name, including the separator. */
+/* Returns the offset of the last separator in @path, or @keep if @path has none from @keep on. */
 static size_t last_name(const struct strbuf *path, size_t keep)
 {
 	const char *at = memrchr(path->data + keep, ';', path->len - keep);
@@ -122,8 +122,8 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 		below_ns += child->total_ns;
 	}
 	/*
-	 * The calls of a forked child are below a call that its parent had open at the fork. Their
-	 * time is not part of the time of that call.
+	 * If a call was open at a fork, the calls of the child process are below this call. The
+	 * time of this call does not include the time of the child's calls.
 	 */
 	if ((int64_t)(below_ns - (node->total_ns - node->self_ns)) > 0)
 		return samples_in(node->self_ns, sample_ns);

@@ -1,5 +1,5 @@
 /*
- * Exporter: a web page with a timeline, a flame graph and a table of functions. It needs no
+ * Exporter: a web page with a timeline, a flame graph and a table of functions. The page needs no
  * network.
  */
 #include <errno.h>
@@ -35,14 +35,14 @@ enum slice_column {
 	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
 	SLICE_COLUMN_DUR,   /* duration in ns */
 	SLICE_COLUMN_FUNC,  /* number of the function */
-	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of its text, counted from 1 */
+	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of the call's text, counted from 1 */
 };
 
 /* Columns of a block of points. */
 enum point_column {
 	POINT_COLUMN_TIME, /* ns since the task's previous point */
-	POINT_COLUMN_TEXT, /* number of its text, counted from 1 */
-	POINT_COLUMN_KIND, /* number of its kind, counted from 0 */
+	POINT_COLUMN_TEXT, /* number of the point's text, counted from 1 */
+	POINT_COLUMN_KIND, /* number of the point's kind, counted from 0 */
 };
 
 enum slice_flag {
@@ -50,7 +50,7 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* The maximum number of texts for a page with uncompressed texts. grep(1) can find such texts. */
+/* If a page has more texts than this, the texts are in blocks. grep(1) finds no text in a block. */
 #define PLAIN_TEXTS 4096
 
 /*

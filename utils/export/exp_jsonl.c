@@ -81,7 +81,10 @@ static void put_member(struct export *ex, const char *name, const char *text, si
 	sink_lit(ex->sink, "\"");
 }
 
-/* Keep the arguments of a call that begins. Drop those of calls that ended without a record. */
+/*
+ * Keep the arguments of a call that begins. First drop the arguments of older calls that have ended
+ * without a record of the end.
+ */
 static int note_arguments(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct jsonl *j = ex->state;
@@ -104,7 +107,7 @@ static void put_payload(struct export *ex, const struct task *task, const struct
 	char *arguments cleanup_free = open->nr ? payloads_take(open, event->indent) : NULL;
 
 	/*
-	 * If the beginning of this call was not recorded, the arguments are those of another call.
+	 * If the beginning of this call was not recorded, the kept arguments are of another call.
 	 */
 	if (unlikely(arguments != NULL) && !(event->flags & EVENT_UNPAIRED))
 		put_member(ex, "arguments", arguments, strlen(arguments));

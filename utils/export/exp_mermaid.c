@@ -15,7 +15,7 @@ static void put_node(struct export *ex, size_t depth, size_t id, const char *nam
 }
 
 /*
- * Numbers for nodes in the order in which they are written.
+ * Nodes are numbered in the order of the output.
  *
  * @ids: the numbers of the current node and its callers, by depth
  */
@@ -72,7 +72,7 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	/* The head is not part of the chart, so it is escaped as HTML. */
+	/* Texts in the head are escaped as HTML, because the head is not part of the chart. */
 	ex->sink->medium = MEDIUM_HTML;
 	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	sink_str(ex->sink, title_recording(ex->pipe->data));

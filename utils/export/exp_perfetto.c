@@ -79,7 +79,7 @@ enum {
 
 /*
  * @task: the task whose events are being written; the packets of each task are a sequence
- * @known: the last sequence that has defined the name of a function, by function id
+ * @known: for each function id, the last sequence that has defined the function's name
  * @last_ns: the last time of the task; times must not go backwards
  * @clock_id: the clock of all times: CLOCK_ID_*
  */
@@ -185,7 +185,7 @@ static void begin_clock_packet(struct perfetto *p, uint64_t time_ns)
 	proto_add_uint(&p->packet, PACKET_CLOCK_ID, p->clock_id);
 }
 
-/* A process without a probe has no session, so it gets the name of its task. */
+/* A process without a probe has no session. Such a process gets the name of @task. */
 static void write_process(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;
@@ -388,8 +388,8 @@ static int put_perfetto_events(struct export *ex, const struct event_span *span,
 			ret |= export_point(ex, span->task, event);
 		while (nest_next(&p->nest, open, event, &edge)) {
 			/*
-			 * open->depth does not include a call that has just ended, so its own depth
-			 * is one more.
+			 * If @edge ends a call, open->depth does not include this call. The depth
+			 * of the call is open->depth + 1.
 			 */
 			if (unlikely(open->depth + !edge.is_begin > DEPTH_MAX))
 				continue;

@@ -54,7 +54,7 @@ enum {
 };
 
 /*
- * @own: the increase of all counters in each node, in the order of the samples
+ * @own: for each sample, the increases of all counters in the sample's node
  * @numbers: the numbers of functions, counted from 1 in the order of first use; the only location
  *         of a function has the same number as the function
  */
@@ -184,8 +184,8 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * For each node, store the increase of the tree's current counter in the node itself, without its
- * callees. The values go to every @step-th element of @own.
+ * For each node, store the increase of the tree's current counter without the increase in callees.
+ * The values go to every @step-th element of @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

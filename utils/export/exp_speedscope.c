@@ -13,8 +13,8 @@
 /*
  * @task: the task whose profile is being written
  * @numbers: the functions, which the file calls frames
- * @first_ns: the time that is 0 in the profile: the recording's first time, or the task's first
- *         event if it is earlier. The first event may be a loss without a time (0)
+ * @first_ns: the time that is 0 in the profile: the earlier one of the recording's first time and
+ *         the time of the task's first event. A first event without a time (0) does not count
  * @last_ns: the task's last time, relative to @first_ns
  */
 struct speedscope {

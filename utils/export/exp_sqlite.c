@@ -334,8 +334,8 @@ static int put_call(struct sqlite_export *s, const struct func *func, bool is_fi
 	sqlite3_stmt *put = s->put[PUT_CALL];
 	uint64_t dur_ns = s->last_ns - call->start_ns;
 	/*
-	 * As in report, only the outermost of recursive calls has a total time. Calls that the task
-	 * has inherited at a fork have no total time.
+	 * As in `utrail report`, only the outermost of recursive calls has a total time. Calls that
+	 * the task has inherited at a fork have no total time.
 	 */
 	bool is_inner = --s->known[func->count_id].nr_open || call->is_inherited;
 	uint64_t total_ns = is_inner ? 0 : dur_ns;

@@ -1,6 +1,6 @@
 /*
- * Exporters write recordings in the formats of other programs. Each exporter has a file, and a row
- * in the list.
+ * Exporters write recordings in the formats of other programs. The exporters are in the files
+ * exp_*.c. Each exporter of `utrail dump` has a row in EXPORTERS or in PAGE_EXPORTER.
  */
 #ifndef UTRAIL_EXPORT_EXPORT_H
 #define UTRAIL_EXPORT_EXPORT_H
@@ -17,9 +17,9 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * The list of all exporters. Each row has the variable's name without exp_, and the word of
- * --format. The man page of dump describes the output; doc/formats/exports.md has facts about the
- * formats.
+ * The exporters of `utrail dump`, without the exporter of pages. For a row (NAME, WORD), exp_NAME
+ * is the exporter, and WORD is the argument of --format. The man page of dump describes the output;
+ * doc/formats/exports.md has facts about the formats.
  */
 #define EXPORTERS(row)                                                                          \
 	row(chrome, "chrome") row(flame_graph, "flame-graph") row(graphviz, "graphviz")         \
@@ -52,7 +52,7 @@ enum export_side {
 
 struct exporter;
 
-/* The exporters of `utrail events`, which are not in the list. */
+/* The exporters of `utrail events`, which are not in EXPORTERS. */
 extern const struct exporter exp_event_list;
 extern const struct exporter exp_event_lines;
 extern const struct exporter exp_event_fstrace;
@@ -62,8 +62,8 @@ extern const struct exporter exp_event_posix;
 
 /*
  * @tool: the name and the version of utrail
- * @sample_ns: the time of a sample in flame graphs; 0: it is chosen by the length of the recording
- * @counts_outside: also count time off the CPU that is outside of functions
+ * @sample_ns: the time of a sample in flame graphs; 0: derived from the length of the recording
+ * @counts_outside: true: all time off the CPU counts; false: only such time within functions
  * @shows_args: show recorded arguments and return values
  * @shows_paths: for `utrail events`: show the calls around each event
  * @is_served: a server sends the page, and can answer requests for more data
@@ -114,8 +114,8 @@ struct export
  *         trees
  * @deinit: free the contents of ex->state, even after an error
  *
- * Points (EVENT_POINT) are events that take no time. Each format sets at least one of these members
- * for them:
+ * Points (EVENT_POINT) are events that take no time. At least one of the following members tells
+ * how a format handles points:
  *
  * @point: writes a point; @events calls export_point() with each point, in the order of time
  * @points_as_calls: in the call tree, points are calls of functions with the points' names
@@ -145,8 +145,8 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 
 /*
  * Write all events of @pipe to @sink. @pipe must have been configured by export_configure().
- * *@nr_dropped gets the number of points that were left out (drops_points). Returns 0, or a
- * negative errno with @err.
+ * *@nr_dropped gets the number of points that were left out; exporter->drops_points is the reason.
+ * Returns 0, or a negative errno with @err.
  */
 int export_run(const struct exporter *exporter, const struct export_config *config,
 	       struct pipeline *pipe, struct sink *sink, uint64_t *nr_dropped, struct uft_err *err);

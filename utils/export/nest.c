@@ -59,9 +59,9 @@ static bool begin_edge(struct nest *nest, struct nest_task *task, const struct f
 }
 
 /*
- * Remove the innermost calls. Stop when the end of a removed call is in @edge, or when only @depth
- * calls are left. A call whose entry was not recorded has no end. Returns false if no end is in
- * @edge.
+ * Remove the innermost calls, one after the other. If the entry of a removed call was recorded, put
+ * the end of this call into @edge and return true at once. Returns false when only @depth calls are
+ * left.
  */
 static bool end_down_to(struct nest_task *task, size_t depth, struct nest_edge *edge)
 {

@@ -1,6 +1,6 @@
 /*
- * Pairs the beginning of each call with its end. It is used for formats in which neither may be
- * missing, and calls must be nested.
+ * Pairs the beginning of each call with its end. Some formats need such pairs: in these formats,
+ * calls must be nested, and each call must have a beginning and an end.
  */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
@@ -98,7 +98,7 @@ static inline bool nest_next(struct nest *nest, struct nest_task *task, const st
 /*
  * nest_next() has just returned @edge for @event. True when @edge belongs to the call that @event
  * itself begins or ends. Only this call has the values of @event. The event may first end other
- * calls, whose ends are missing. These may be calls of the same function.
+ * calls, whose ends are missing. Such a call may have the same function as @event.
  */
 static inline bool nest_is_own(const struct nest_task *task, const struct event *event,
 			       const struct nest_edge *edge)

@@ -3,7 +3,7 @@
 connections) and DATA divide the page into parts.
 
 {name} in page.html stands for the file of this name in the same directory. A script and the modules
-that it imports become one script, so names at their top level must differ.
+that it imports become one script, so all names at the top level of these files must differ.
 """
 
 import base64
@@ -20,7 +20,7 @@ COMMENT = re.compile(r"^\t*/\*\*(?:[^*]|\*(?!/))*\*/\n", re.M)
 
 
 def bundle(path, seen, names):
-    """Returns the text of a module after the texts of all modules that it imports, each only once."""
+    """Returns the texts of a module's imports and then the module's text. No text is repeated."""
     if path in seen:
         return ""
     seen.add(path)

@@ -1,6 +1,6 @@
 /**
- * The contexts of a task's calls, as a tree: a node is a function that its parent node calls. A
- * call is stored as its node's number.
+ * The contexts of a task's calls, as a tree. A node stands for a function that the function of the
+ * parent node has called. A call is stored as the number of its node.
  */
 
 const MIN_NODES = 64;
@@ -17,7 +17,8 @@ export class ContextTree {
 	}
 
 	/**
-	 * Returns the node of a function below a node. A missing node is made.
+	 * Returns the child node of @parent that has the function @func. If there is no such node,
+	 * makes the node.
 	 * @param {number} parent
 	 * @param {number} func
 	 * @returns {number}

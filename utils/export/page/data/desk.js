@@ -3,11 +3,10 @@ import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**
  * @typedef {object} Request
- * @property {"task" | "calls" | "points" | "texts"} kind "task" announces a task, with the
- * numbers of its calls and of its points
+ * @property {"task" | "calls" | "points" | "texts"} kind "task" announces a task
  * @property {number} task
- * @property {number} [calls]
- * @property {number} [points]
+ * @property {number} [calls] how many calls the announced task has
+ * @property {number} [points] how many points the announced task has
  * @property {string} [base64]
  * @property {boolean} [isPacked]
  */

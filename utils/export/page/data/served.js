@@ -40,7 +40,7 @@ const BESIDE = 0.5;
  * @property {number} zero
  * @property {string} failure
  * @property {import("../model/task.js").TaskInfo[]} tasks
- * @property {string[]} functions those that are new
+ * @property {string[]} functions the names that the page does not have yet
  * @property {number[]} calls of each function, after everything was read
  * @property {import("../model/events.js").Kind[]} kinds of events
  * @property {number} lost records
@@ -459,8 +459,9 @@ export class Supplier {
 	}
 
 	/**
-	 * Finds the next call of some functions after @from, or the previous one before it. If
-	 * @from is null, finds the first or the last call.
+	 * Finds a call of one of the functions. If step is 1, finds the next call after @from. If
+	 * step is -1, finds the previous call before @from. If @from is null, finds the first call
+	 * (step 1) or the last call (step -1).
 	 * @param {number[]} funcs or kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step

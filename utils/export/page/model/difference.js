@@ -61,7 +61,10 @@ export function diffRows(base, pair) {
 export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
-/** A path of calls in one or both recordings. One of them gives its width (showSide()). */
+/**
+ * A path of calls that exists in one or both recordings. showSide() chooses the recording whose
+ * sums are the width of the node.
+ */
 export class DiffNode extends FlameNode {
 	/**
 	 * @param {number} func the number of the function's name; -1: the root
@@ -135,8 +138,8 @@ export function showSide(root, side) {
 }
 
 /**
- * Returns the paths that only one recording has, the longest first. Paths below such a path are
- * left out.
+ * Returns the paths that only the recording @side has, sorted by total time, longest time first.
+ * Paths below such a path are left out.
  * @param {DiffNode} root
  * @param {SideName} side
  */

@@ -2,7 +2,7 @@
 import { lowerBound } from "./task.js";
 
 /**
- * @typedef {object} Kind a name of events, and their number
+ * @typedef {object} Kind a name of events, and how many events have this name
  * @property {string} name
  * @property {number} count
  */
@@ -53,8 +53,8 @@ export function placeOf(task, { time, kind, depth, text }) {
 }
 
 /**
- * Returns the wanted event that follows another event in the order of time, or the one that comes
- * before it if step is -1. The search wraps around.
+ * Returns the next wanted event after @from in the order of time. If step is -1, returns the
+ * previous wanted event before @from. The search wraps around.
  * @param {import("./task.js").Task[]} tasks
  * @param {PointOf | null} from
  * @param {1 | -1} step
@@ -83,7 +83,7 @@ export function nextPoint(tasks, from, step, isWanted) {
 }
 
 /**
- * Returns the innermost call of a task that is open at a time, or -1.
+ * Returns the index of the innermost call that @task has open at the time @time, or -1.
  * @param {import("./task.js").Task} task
  * @param {number} time
  */

@@ -15,7 +15,7 @@ const SHORT = 0.1;
  * @typedef {object} Strip
  * @property {"process" | "task"} kind
  * @property {string} key
- * @property {import("./task.js").Task[]} tasks that are drawn in it; a process has none
+ * @property {import("./task.js").Task[]} tasks that the strip shows; empty if the kind is "process"
  * @property {string} title
  * @property {string} about
  * @property {boolean} isFolded

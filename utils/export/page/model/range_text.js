@@ -14,7 +14,7 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// Nanoseconds of the clock do not fit in a double, but those since base do.
+	// Nanoseconds of the clock do not fit in a double, but nanoseconds since base do.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));

@@ -31,7 +31,7 @@ import { Sources } from "./sources.js";
  * @property {number} zero the time of the first record, which is the 0 of ranges
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
- * @property {string[]} texts if the page has few texts; a page with many has them in blocks
+ * @property {string[]} texts of a page with few texts; many texts are in blocks instead
  * @property {number} [lost] number of lost records
  * @property {number} [leftOut] number of executions that are left out
  * @property {Execution[]} executions

@@ -13,8 +13,8 @@ function compile(source, flags = "i") {
 }
 
 /**
- * "/text/" is a regular expression. Other texts are searched literally, ignoring case; those that
- * look like an expression ("^read|write$") match as an expression, too.
+ * "/text/" is a regular expression. Other texts are searched literally, ignoring case. A text that
+ * looks like an expression ("^read|write$") is searched both literally and as an expression.
  * @param {string} text
  * @returns {((name: string) => boolean) | null} null if the expression is not complete
  */
@@ -185,8 +185,8 @@ export class Search {
 	}
 
 	/**
-	 * Returns the next match after a call, or (step -1) the previous match before it, in the
-	 * order of time. The search wraps around.
+	 * Returns the next match after @from in the order of time. If step is -1, returns the
+	 * previous match before @from. The search wraps around.
 	 * @param {import("./task.js").Call | null} from
 	 * @param {1 | -1} step
 	 * @returns {import("./task.js").Call | null}
