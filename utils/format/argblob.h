@@ -15,7 +15,10 @@
 #define ARGBLOB_TOTAL_ALIGN 8U
 #define ARGBLOB_MAX_BYTES   1024U /* size of a whole payload with padding */
 
-/* The form of a value, as recorded and shown. Its letter in specifications is in brackets. */
+/*
+ * The form of a value, as recorded and shown. The letter in brackets stands for the form in
+ * specifications.
+ */
 enum arg_format {
 	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
 	ARG_SIGNED,	/* (i) */
@@ -43,7 +46,7 @@ struct arg_type {
 /*
  * A string is its length in 16 bits, then its bytes without NUL. A C string or std::string of
  * ARGBLOB_STRING_MAX bytes or more is cut to this length, and ends in ARGBLOB_STRING_CUT. In a box
- * (capture.h), a string of just ARGBLOB_STRING_MAX bytes is not cut. NULL is the invalid text
+ * (capture.h), a string of exactly ARGBLOB_STRING_MAX bytes is not cut. NULL is the invalid text
  * ARGBLOB_NULL.
  *
  * The probe makes texts of Python's values. If a text is longer than its limit, the text is cut,

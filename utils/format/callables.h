@@ -1,6 +1,7 @@
 /*
- * Functions of Python. They have no addresses, so records have numbers instead. In maps, they have
- * a module of their own, at an address that no program can use.
+ * Functions of Python. These functions have no addresses, so a record has the number of a function
+ * in place of an address. In maps, these functions have a module of their own, at an address that
+ * no program can use.
  */
 #ifndef UTRAIL_FORMAT_CALLABLES_H
 #define UTRAIL_FORMAT_CALLABLES_H
@@ -18,7 +19,7 @@
  */
 #define CALLABLES_END 0x400000UL
 
-/* The most arguments of a function that are recorded. */
+/* The maximum number of recorded arguments of a function. */
 #define CALLABLE_ARGS_MAX 36U
 
 /* Bits for the recorded values of a function. Bit N is for argument N, counted from 1. */
@@ -53,8 +54,8 @@ static inline bool callable_text_number(const char *text, size_t len, int64_t *n
 }
 
 /*
- * Compare @integer exactly with the double whose bits are @bits, which is not a NaN. Returns a
- * negative number, 0, or a positive number. The probe has no floating-point arithmetic.
+ * Compare @integer exactly with a double that has the bits @bits. The double must not be a NaN.
+ * Returns a negative number, 0, or a positive number. The probe has no floating-point arithmetic.
  */
 static inline int callable_compare(int64_t integer, uint64_t bits)
 {

@@ -10,8 +10,8 @@
  * A value is split into pieces of 24 bits, the lowest bits first, each in one record. Payloads are
  * not used, since uftrace 0.13 would stop at an unknown payload.
  *
- * - The address has the counter's id in its low 32 bits. Above them, it has the low 16 bits of the
- *   piece.
+ * - The low 32 bits of the address are the counter's id. The next 16 bits of the address are the
+ *   low 16 bits of the piece.
  * - The depth has the upper 8 bits of the piece.
  * - COUNTER_PIECE_MORE in the depth means that the next record, with the same time and id, has
  *   another piece.

@@ -1,5 +1,5 @@
 /*
- * The names of the files of a data directory. They include the files of uftrace and those that
+ * The names of the files of a data directory: files of utrail, files of uftrace, and files that
  * users add.
  */
 #ifndef UTRAIL_FORMAT_DATADIR_H

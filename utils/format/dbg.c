@@ -129,7 +129,7 @@ void dbg_encode(const struct dbg *dbg, struct strbuf *out)
 	}
 }
 
-/* Make a string of the rest of @line: a NUL replaces the newline after it. */
+/* Make a string of the rest of @line: a NUL replaces the newline at the end of the line. */
 static const char *rest_of(const struct text *line)
 {
 	*(char *)line->end = '\0';

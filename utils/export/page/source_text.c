@@ -50,8 +50,8 @@ static bool is_source_name(const char *path)
 }
 
 /*
- * True when the open file itself has the name of a source. The path may be a link with another
- * name.
+ * True when the open file itself has the name of a source. The path with which the file was opened
+ * may be a symbolic link, and the link may have another name than the file.
  */
 static bool has_source_name(int fd)
 {
@@ -183,8 +183,8 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 			continue;
 		if (source->is_python) {
 			/*
-			 * Decorators before the name, and a ')' after the arguments, are not the
-			 * end.
+			 * Decorators before the name, and a ')' after the arguments, do not end
+			 * the function.
 			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;

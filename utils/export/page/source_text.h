@@ -29,8 +29,8 @@ void source_text_deinit(struct source_text *source);
 
 /*
  * @owner: the recording's owner; a file that some users cannot read must belong to this user
- * @built_ns: the time when the module was built, in ns since 1970; a file that was changed later is
- *         not its source
+ * @built_ns: the time when the module was built, in ns since 1970; a file that was changed after
+ *         this time is not a source of the module
  */
 struct source_asker {
 	uid_t owner;

@@ -19,7 +19,7 @@
 #define NS_PER_S   1000000000ULL
 
 struct source_file {
-	char *key;	  /* the name, and the module of a relative name */
+	char *key;	  /* the file's name; a relative name is followed by the module's path */
 	const char *name; /* as in the recording */
 	const struct module *module;
 	uint32_t *lines; /* lines where functions begin */
@@ -109,7 +109,7 @@ static uint64_t changed_ns(const char *path)
 
 /*
  * Returns the time when the module was built. If another file has replaced the module, returns the
- * time of the recording, which is later.
+ * time of the recording, which was made after the module was built.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {

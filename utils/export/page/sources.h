@@ -1,4 +1,4 @@
-/* The lines of functions in sources, and the text of these lines, for the page. */
+/* For the page: the numbers of the source lines of functions, and the text of these lines. */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCES_H
 #define UTRAIL_EXPORT_PAGE_SOURCES_H
 
@@ -11,8 +11,8 @@
  * SOURCES_BYTES_MAX is left out, and the page says so.
  *
  * - "places": three numbers for each function whose line is known: function, file, line
- * - "sources": an object for each file. It has the name "file", and either the reason "why" the
- *   file is not shown, or "runs" and "ends"
+ * - "sources": an object for each file. The object's "file" is the name of the file. The object
+ *   also has either "why", the reason why the file is not shown, or "runs" and "ends"
  * - "runs": runs of successive lines. A run is an array. Its first element is the number of the
  *   run's first line. The other elements are the lines
  * - "ends": the first and the last line of each function

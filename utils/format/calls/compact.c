@@ -74,8 +74,8 @@ size_t compact_bound(size_t raw_len)
 }
 
 /*
- * The word at offset 40 has least, tokens_len and is_cut. 19 bits suffice for tokens_len: a body
- * has less than half a megabyte.
+ * The word at offset 40 has three fields: @least, @tokens_len and @is_cut. 19 bits suffice for
+ * @tokens_len: a body has less than half a megabyte.
  */
 #define LEAST_SHIFT 20
 #define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)

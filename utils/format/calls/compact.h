@@ -15,7 +15,7 @@
 /* The maximum number of bytes of <tid>.dat in one block. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
-/* The most functions that have numbers in one block. */
+/* The maximum number of functions that have numbers in one block. */
 #define COMPACT_FUNCS_MAX  4000
 /* A decoder may read this number of bytes after the end of a body. */
 #define COMPACT_SLACK	   16
@@ -79,8 +79,8 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 		      bool has_more, uint8_t *out, size_t *out_len);
 
 /*
- * Decode a header from COMPACT_HEAD_BYTES at @data. Returns false if it is not a header, or is
- * damaged.
+ * Decode the header in the COMPACT_HEAD_BYTES bytes at @data. Returns false if the bytes are not a
+ * valid header.
  */
 bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 
@@ -116,7 +116,7 @@ bool compact_block_open(struct compact_block *block, struct compact_coder *coder
 
 /*
  * Write to @raw the @len bytes that the rest of the block represents. Returns false, with @raw
- * undefined, if the block is damaged, or represents more or fewer bytes.
+ * undefined, if the block is damaged, or if its rest does not represent exactly @len bytes.
  */
 bool compact_block_rest(struct compact_block *block, uint8_t *raw, size_t len);
 

@@ -70,7 +70,10 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 	return *number <= block->coder->nr_funcs;
 }
 
-/* Execute an escape that has no bytes of records. Its token has been read. */
+/*
+ * Execute an escape that stands for no bytes of records. The token of the escape has been read.
+ * Returns false for other escapes, and for a damaged one.
+ */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
 	struct compact_coder *coder = block->coder;

@@ -44,7 +44,7 @@ static inline enum token token_of(unsigned first)
 
 enum escape {
 	ESCAPE_WORDS,	/* varint n: n words of 8 bytes of records, unchanged */
-	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and n words follow it */
+	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and a payload of n words */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
 	ESCAPE_DEPTH,	/* u16: the number of open calls */
 	ESCAPE_TIME,	/* u64: the time from which the next record's time is counted */
@@ -126,8 +126,8 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
 	/*
-	 * An escape may open 65,535 calls, more than @stack has entries. Only the last STACK of
-	 * these calls are cleared, so no entry is cleared twice.
+	 * An escape may open 65,535 calls, but @stack has only STACK entries for calls. Therefore
+	 * at most the last STACK calls clear their entries, and no entry is cleared twice.
 	 */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 

@@ -36,8 +36,8 @@ static INLINE uint32_t slot_of(uint64_t word)
 }
 
 /*
- * Returns the number of the function with @word. A new function gets a number. Returns 0 if there
- * are too many.
+ * Returns the number of the function with @word. A new function gets a number. Returns 0 for a new
+ * function if COMPACT_FUNCS_MAX functions have numbers.
  */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
@@ -62,8 +62,8 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: one of the words may in fact begin a record. It was counted as payload, because
- *                   the record's time would be before the time of the call
+ * @may_hide_record: a word that was counted as payload may in fact begin a record. The word was
+ *                   counted because the record's time would be before the time of the call
  */
 struct payload_look {
 	bool is_whole;
@@ -159,7 +159,7 @@ static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t 
 	return out + 1 + (delta >= DELTA_SHORT);
 }
 
-/* Write a token with a delta. @token is in its first byte. */
+/* Write a token of the kind @token, with a delta. */
 static uint8_t *put_token(uint8_t *out, enum token token, uint64_t delta)
 {
 	if (likely(delta <= DELTA_BYTE_MAX))

@@ -1,4 +1,4 @@
-/** Adds up the calls of a task: in a range of time, or all of them. */
+/** Adds up the calls of a task: the calls in a range of time, or all calls. */
 import { lowerBound } from "./task.js";
 
 /**
@@ -45,9 +45,10 @@ export function openAt(task, from) {
 
 /**
  * Counts the calls that were entered or left in the range, as `report -r` does. A call that is open
- * at the range's beginning counts from the first entry or exit in the range. A call that is open at
- * the end counts up to the last event. If the first event in the range is about time off the CPU,
- * the open calls are unknown (starts_inside in utils/pipeline/stages/stg_calls.c).
+ * at the range's beginning counts from the first entry or exit of any call in the range. A call
+ * that is open at the range's end counts up to the last event in the range. If the first
+ * entry or exit begins or ends time off the CPU, the calls that are open at the range's beginning
+ * are unknown (starts_inside in utils/pipeline/stages/stg_calls.c).
  */
 class RangeSummer {
 	/**
@@ -78,7 +79,7 @@ class RangeSummer {
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
 		/** The number of calls in the stack that were open at the range's beginning. */
 		this.seeded = this.open.length;
-		/** inside[func] is the number of calls of func in the stack that began in the range. */
+		/** inside[func]: the calls of func that are in the stack and began in the range. */
 		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}
@@ -139,9 +140,10 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the duration and the self time of the last call that began in the range and ended
-	 * at `time` or earlier. Callees of the open call at `depth` are searched first, then those
-	 * of the open calls within that call.
+	 * Returns the duration and the self time of a call that began in the range and ended at
+	 * `time` or earlier, or zeros. The call is the last such callee of the open call at
+	 * `depth`. If that open call has no such callee, the callees of the inner open calls are
+	 * searched, from the outermost call to the innermost.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at this time
 	 */
@@ -186,8 +188,8 @@ class RangeSummer {
 }
 
 /**
- * Returns the first index of a row for which a condition is true. The condition must be true for
- * all later indexes, too.
+ * Returns the index of the first value in a row that meets a condition. All later values must meet
+ * the condition, too.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
@@ -202,7 +204,8 @@ function lowerBoundBy(row, is) {
 }
 
 /**
- * Returns the sums of a task, in a range or in its whole time. The numbers are those of `report`.
+ * Returns the sums of a task: of the calls in a range or, if the range is null, of all calls. The
+ * numbers are those of `report`.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  * @param {Uint8Array} isWait

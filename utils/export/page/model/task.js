@@ -7,7 +7,7 @@
  * @property {number} calls
  * @property {number} points
  * @property {number} depth levels of calls
- * @property {number} start ns since the recording began, as all times
+ * @property {number} start in ns; all times count from the beginning of the recording
  * @property {number} end
  * @property {string} name
  */
@@ -56,8 +56,8 @@ export class Task {
 		/** isOuter[node] is 1 if no node above has the same function. */
 		this.isOuter = Uint8Array.of(0);
 		/**
-		 * Self times of calls, if a server sends the calls. It may leave out callees, so
-		 * the page cannot compute these times itself.
+		 * Self times of calls, if a server sends the calls. The server may leave out
+		 * callees, so the page cannot compute self times.
 		 * @type {Float64Array | null}
 		 */
 		this.selfTimes = null;
@@ -66,7 +66,8 @@ export class Task {
 		this.pointKind = new Uint32Array(0);
 		/**
 		 * Is set if a server sends events. pointDepth[i] is a number that distinguishes
-		 * event i from the task's other events at the same time (KINDS in served.js).
+		 * event i from those events of the task that have an equal time (KINDS in
+		 * served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls, without waits, in ns */
@@ -166,15 +167,15 @@ export function lowerBound(values, value) {
 }
 
 /**
- * Returns the first index in a row whose call has a number above i.
+ * A row has the numbers of calls in ascending order. Returns the index of the first number above i.
  * @param {Uint32Array} row
  * @param {number} i
  */
 function firstFrom(row, i) { return lowerBound(row, i + 1); }
 
 /**
- * Finds the first call of a row that ends after a time, and returns the call's index in the row.
- * The search begins at the index low.
+ * Finds, in a row of calls, the first call that ends after a time. Returns the index of this call
+ * in the row. The search begins at the index low.
  * @param {{ start: Float64Array, dur: Float64Array }} task
  * @param {Uint32Array} row
  * @param {number} time

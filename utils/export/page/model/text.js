@@ -27,7 +27,7 @@ export function timeText(ns) {
  * Returns the text of a tick. All ticks of an axis have the same unit, and enough digits to differ.
  * @param {number} ns
  * @param {number} step between ticks
- * @param {number} most the largest time at the axis, without its sign: it decides the unit
+ * @param {number} most the largest absolute time at the axis; this time decides the unit
  */
 export function tickText(ns, step, most) {
 	const [scale, unit] = UNITS.find(([least]) => most >= least) || UNITS[3];

@@ -25,7 +25,7 @@ class Shared {
 		this.listeners = [];
 		this.timer = 0;
 		/**
-		 * The App in which the user has selected something last.
+		 * The App that has the user's last selection.
 		 * @type {App | null}
 		 */
 		this.active = null;
@@ -35,8 +35,8 @@ class Shared {
 export class App {
 	/**
 	 * @param {import("../model/recording.js").Recording} recording
-	 * @param {App | null} beside another recording of the page, which shares its state with
-	 * this one
+	 * @param {App | null} beside an App of the page for another recording; the two Apps share
+	 * one state
 	 */
 	constructor(recording, beside = null) {
 		this.recording = recording;
@@ -136,7 +136,7 @@ export class App {
 		this.tell("draw");
 	}
 
-	/** Searches the text of the state: first in names, then in other texts. */
+	/** Searches for the text that the state has: first in names, then in other texts. */
 	async lookFor() {
 		const search = new Search(this.recording, this.state.search);
 		this.search = search;
@@ -280,7 +280,7 @@ export class App {
 	}
 
 	/**
-	 * Returns the call of a function after (or before) the selected call.
+	 * Searches from the selected call. Returns the next or the previous call of a function.
 	 * @param {number} func
 	 * @param {1 | -1} step
 	 */

@@ -93,7 +93,7 @@ export function fromFragment(fragment, recording, first) {
 		new Set((parts.get(key) || "").split(",").filter(Boolean).map(Number).filter(Number.isFinite));
 	const view = (parts.get("view") || "").toLowerCase(), order = parts.get("sort");
 	const of = parts.get("of");
-	// The label of the tab, "Flame graph", also stands for the view "flame".
+	// A fragment may have a tab's label, "Flame graph", in place of the view's name, "flame".
 	state.view = VIEWS.find((name) => view.startsWith(name)) || first;
 	state.order = ORDERS.find((name) => name === order) || "start";
 	state.range = parseRange(parts.get("range") || "", recording);

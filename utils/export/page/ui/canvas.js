@@ -60,7 +60,7 @@ export function findTicks({ from, to }, zero, width) {
 	const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || rough);
 	const most = Math.max(Math.abs(from - zero), Math.abs(to - zero)), ticks = [];
 	const first = Math.ceil((from - zero) / step), last = Math.floor((to - zero) / step);
-	// A number above 2^53 is not changed by ++, so n counts from 0.
+	// n counts from 0, not from `first`, because ++ does not change a number above 2^53.
 	for (let n = 0; n <= last - first; n++) {
 		const at = (first + n) * step;
 		ticks.push({ time: at + zero, text: tickText(at, step, most) });

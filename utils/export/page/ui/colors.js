@@ -17,8 +17,9 @@ function colorOfName(name) {
 }
 
 /**
- * Reads the colours of the style sheet, and makes the colours of the recordings' functions. This is
- * repeated when the page changes between light and dark, and when a recording has new functions.
+ * Reads the colours of the style sheet, and makes the colours of the recordings' functions. The
+ * page calls this function again when the page changes between light and dark, and when a recording
+ * gets new functions.
  * @param {import("../model/recording.js").Recording[]} recordings
  */
 export function readColors(recordings) {

@@ -1,4 +1,4 @@
-/** Elements of the page. All text is inserted as text: texts of a recording are never HTML. */
+/** Elements of the page. Texts of a recording are inserted as plain text, never as HTML. */
 
 /**
  * Returns the page's element that has this id. The element must exist.
@@ -79,7 +79,7 @@ export function keepInWindow(menu) {
 }
 
 /**
- * Returns the place of a pointer within the element that it is over.
+ * Returns the place of a pointer within the element `over`.
  * @param {HTMLElement} over
  * @param {{ clientX: number, clientY: number }} event
  */

@@ -1,6 +1,7 @@
 /**
- * The flame graph of two recordings. The widths of the boxes are the times in one recording. If the
- * user has chosen "Difference", the colours show the changes of the times.
+ * The flame graph of two recordings. If the user has chosen "Base", the widths of the boxes are
+ * times in the base recording. Otherwise, the widths are times in the new recording. If the user
+ * has chosen "Difference", the colours show the changes of the times.
  */
 import { byId, element } from "../ui/element.js";
 import { changeText, count, groups, percent, percentText, timeText } from "../model/text.js";
@@ -10,7 +11,7 @@ import { FlameView } from "./flame.js";
 
 /** The smallest change that has a colour, on the scale from -1 to 1. */
 const LEAST_CHANGE = 0.01;
-/** The length of a list of paths that only one recording has. Further paths are only counted. */
+/** "Only in base" and "Only in new" list at most this number of paths, and count the others. */
 const MOST_NAMED = 8;
 
 /** @typedef {import("../model/difference.js").DiffNode} DiffNode */
@@ -133,8 +134,8 @@ export class DiffFlameView extends FlameView {
 	}
 
 	/**
-	 * Lists the paths that only one recording has, because the picture of the other recording
-	 * cannot show them.
+	 * Lists the paths that only one recording has. The picture of the other recording cannot
+	 * show these paths.
 	 * @param {DiffNode} tree
 	 */
 	#showOnly(tree) {

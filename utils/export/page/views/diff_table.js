@@ -30,7 +30,7 @@ const DIFF_COLUMNS = MEASURES.flatMap(([measure]) => PARTS
 	.map(([part, title]) => ({ key: `${measure}-${part}`, measure, part, title })));
 
 /**
- * Returns the value of a row in a column, or NaN for a percentage if either side is 0.
+ * Returns the value of a row in a column, or NaN for a percentage if the value of a recording is 0.
  * @param {DiffRow} row
  * @param {DiffColumn} column
  */
@@ -64,7 +64,8 @@ export class DiffTable {
 		this.app = app;
 		this.column = "total-diff";
 		/**
-		 * Changes can also be sorted by their size without the sign.
+		 * The order of the rows. "size" ignores the signs of values: the largest value is
+		 * first.
 		 * @type {"size" | "down" | "up"}
 		 */
 		this.order = "size";

@@ -109,7 +109,7 @@ export class FlameView {
 		const { recording, state } = this.app;
 		if (recording.supplier) {
 			const tree = recording.supplier.flame(state.part, state.hasWaits);
-			// If the supplier has no answer yet, ask it again at the next drawing.
+			// If the supplier has no tree yet, the next drawing requests the tree again.
 			if (!tree) this.key = "";
 			return tree || new FlameNode(-1, null);
 		}
@@ -129,14 +129,14 @@ export class FlameView {
 	}
 
 	/**
-	 * Returns the value that selects the node's function in state.func. It is unique, unlike
-	 * the name.
+	 * Returns the value that selects the node's function in state.func. The value is unique,
+	 * but the function's name may not be.
 	 * @param {FlameNode} node of a function
 	 */
 	keyOf(node) { return this.app.recording.keys[node.func]; }
 
 	/**
-	 * Returns the text of a box. If it does not fit, only the name is written.
+	 * Returns the text of a box. If the text is too long for the box, only the name is written.
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }

@@ -11,8 +11,8 @@ import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
 /**
- * Headings outside of the visible part exist within this distance, in pixels, so that Tab reaches
- * them.
+ * A heading above or below the visible part exists if it is at most this number of pixels away from
+ * that part. So the key Tab can reach the heading.
  */
 const NEAR = 200;
 
@@ -25,7 +25,7 @@ const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).joi
 export class Timeline {
 	/**
 	 * @param {import("../state/app.js").App} app
-	 * @param {string} name the beginning of the ids of its elements
+	 * @param {string} name the ids of the timeline's elements begin with this name
 	 */
 	constructor(app, name = "timeline") {
 		this.app = app;
@@ -175,8 +175,9 @@ export class Timeline {
 	}
 
 	/**
-	 * Makes headings as elements, for keys and screen readers. They exist in or near the
-	 * visible part. The heading with the focus also stays, and is not moved if possible.
+	 * Makes headings as elements, for keys and screen readers. The strips in or near the
+	 * visible part have headings. Any other strip has a heading only while this heading has the
+	 * focus.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
