@@ -109,7 +109,7 @@ export class FlameView {
 		const { recording, state } = this.app;
 		if (recording.supplier) {
 			const tree = recording.supplier.flame(state.part, state.hasWaits);
-			// If the supplier has no tree yet, the next drawing requests the tree again.
+			// If there is no tree yet, the next drawing asks the supplier again.
 			if (!tree) this.key = "";
 			return tree || new FlameNode(-1, null);
 		}
