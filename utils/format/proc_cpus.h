@@ -1,6 +1,6 @@
 /*
- * The CPU of each task, as told by the records of proc.dat that were written or read so far
- * (doc/formats/events.md).
+ * The CPU of each task, from the records of proc.dat (doc/formats/events.md). Writers and readers
+ * apply one record after the other.
  */
 #ifndef UTRAIL_FORMAT_PROC_CPUS_H
 #define UTRAIL_FORMAT_PROC_CPUS_H

@@ -115,8 +115,8 @@ bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_for
 }
 
 /*
- * Read @nr texts. Their lengths are at @at, and the texts follow. A truncated text ends with the
- * data.
+ * Read @nr texts. Their lengths are at @at, and the texts follow. If @data is truncated, the last
+ * texts are shorter or empty.
  */
 static void take_texts(const uint8_t *data, size_t len, size_t at, bool big, struct text *texts,
 		       size_t nr)

@@ -1,4 +1,4 @@
-/* The records of proc.dat: acts of processes that the recorder has observed. */
+/* The records of proc.dat: observed acts of processes. */
 #ifndef UTRAIL_FORMAT_PROC_DAT_H
 #define UTRAIL_FORMAT_PROC_DAT_H
 
@@ -16,7 +16,7 @@ enum proc_kind {
 	PROC_FORK = 1,
 	PROC_EXEC,
 	PROC_EXIT,
-	/* Acts, up to PROC_CLONE_FAILED, have the payload struct proc_act. */
+	/* Acts: from PROC_OPEN to PROC_CLONE_FAILED. Their payload is struct proc_act. */
 	PROC_OPEN,
 	PROC_CLOSE,
 	PROC_DUP,
@@ -47,7 +47,7 @@ enum proc_kind {
 
 #define PROC_HEAD_BYTES	 24
 #define PROC_PAYLOAD_MAX (32U << 20)
-#define PROC_FORK_BYTES	 12 /* 8 bytes of flags follow, except in earlier versions */
+#define PROC_FORK_BYTES	 12 /* 8 bytes of flags follow. Earlier versions of utrail wrote no flags */
 #define PROC_EXEC_BYTES	 20 /* bytes in front of the texts */
 #define PROC_EXIT_BYTES	 4
 #define PROC_CPU_BYTES	 4
@@ -155,7 +155,10 @@ bool proc_exit_decode(const uint8_t *data, size_t len, bool big, int *status);
 /* @cpu: in the kernel's numbering, from 0 to PROC_CPU_MAX */
 bool proc_cpu_decode(const uint8_t *data, size_t len, bool big, int *cpu);
 
-/* Take the next of @args, which may be truncated. Returns false at the end. */
+/*
+ * Take the next argument of @args. The last argument of a truncated list may be incomplete. Returns
+ * false at the end.
+ */
 bool proc_next_arg(struct text *args, struct text *arg);
 
 #endif

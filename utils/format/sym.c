@@ -11,7 +11,7 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* Longer names in .sym files are truncated, since the text of each call contains the name. */
+/* Longer names in .sym files are truncated, because readers print the name for each call. */
 #define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point to them. */
@@ -205,8 +205,9 @@ static int by_addr_and_name(const void *a, const void *b)
 }
 
 /*
- * Sort aliases. Keep one of several equal aliases. Drop an alias if its address has no function,
- * or if it is the function's name or a variant of this name (is_same_to_people()).
+ * Sort aliases. Keep one of several equal aliases. Drop an alias if no function begins at the
+ * alias's address. Drop an alias that is the function's name or a variant of the function's name
+ * (is_same_to_people()).
  */
 static void sort_aliases(struct symtab *tab)
 {

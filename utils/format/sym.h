@@ -97,7 +97,7 @@ void sym_file_encode(const struct symtab *tab, const char *path, const char *bui
 		     struct strbuf *out);
 
 /*
- * Parse the text of a .sym file, with or without sizes, into the empty @tab, and sort it.
+ * Parse the text of a .sym file, with or without sizes, into the empty @tab, and sort @tab.
  *
  * @head: may be NULL; the caller frees its strings
  *

@@ -1,4 +1,4 @@
-/* `task.txt`: the log of sessions, tasks, forks and late libraries (see task_txt.h). */
+/* `task.txt`: the log of sessions, tasks, forks and dlopened libraries (see task_txt.h). */
 #include "utils/format/task_txt.h"
 
 #include <errno.h>

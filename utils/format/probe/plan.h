@@ -298,7 +298,7 @@ enum plan_patch_flags {
 	PLAN_PATCH_BY_CALLER = 1U << 3,
 };
 
-/* The bytes of a long jump or a call. Each patch has at least as many @bytes */
+/* The length of a long jump or a call. plan_patch.bytes is at least as large. */
 #define PLAN_PATCH_JUMP	    5
 #define PLAN_PATCH_ORIGINAL 16
 #define PLAN_PATCH_CODE	    64
@@ -308,20 +308,21 @@ enum plan_patch_flags {
  * One change of the code of a module. The @bytes at @site are replaced if they equal @original. The
  * patches of a module are in the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT require.
  *
- * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site. It has the hook and then @code,
- * which runs the replaced instructions and continues in the program.
+ * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site. The stub runs the hook and then
+ * @code. @code runs the replaced instructions and continues in the program.
  *
- * @semaphore: the address of a 16-bit counter. The program comes to @site only while the counter
- *             is not 0; 0: none
- * @addr: an address inside of the function, by which records name the function; not used by
- *        PATCH_EVENT and PATCH_NOP
+ * @semaphore: the address of a 16-bit counter, or 0 if there is no counter. If there is a counter,
+ *             the program comes to @site only while the counter is positive
+ * @addr: an address inside of the function. In records, this address stands for the function. Not
+ *        used by PATCH_EVENT and PATCH_NOP
  * @event: PATCH_EVENT: the event's id in records
  * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first
  *        instruction of a function
  * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
- * @clear: the number of bytes at @site that @code replaces. No thread may be in them when the jump
- *         is written; 0 without @code
- * @operands: PATCH_EVENT: 1 + the index of its first argument among PLAN_OPERANDS; 0: no arguments
+ * @clear: the number of bytes at @site that @code replaces; 0: there is no @code. No thread may be
+ *         in these bytes when the jump is written
+ * @operands: PATCH_EVENT: 1 + the index of the event's first argument among PLAN_OPERANDS; 0: the
+ *            event has no arguments
  */
 struct plan_patch {
 	uint64_t load_bias; /* the module's load bias, which identifies it */
@@ -343,13 +344,13 @@ struct plan_patch {
 };
 _Static_assert(sizeof(struct plan_patch) == 136, "plan_patch is laid out without holes");
 
-/* True when a patch's site is not written (PLAN_PATCH_INNER). @flags: enum plan_patch_flags */
+/* True when a patch writes no bytes at its site (PLAN_PATCH_INNER). @flags: plan_patch_flags */
 static inline bool plan_patch_has_no_text(unsigned flags)
 {
 	return (flags & PLAN_PATCH_INNER) && !(flags & PLAN_PATCH_SHORT);
 }
 
-/* The place of an event's argument when the program comes to the event. */
+/* The kinds of places that can hold an event's argument when the program comes to the event. */
 enum plan_operand_kind {
 	PLAN_OPERAND_NONE,     /* unknown */
 	PLAN_OPERAND_CONSTANT, /* @value */
@@ -443,7 +444,7 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
  * code that uses it.
  */
 enum plan_kind {
-	PLAN_SETTINGS = 1,  /* one struct plan; without it, the image is an addition to the plan */
+	PLAN_SETTINGS = 1,  /* one struct plan. An image without settings extends an earlier plan */
 	PLAN_FUNCS = 2,	    /* struct plan_func, sorted by start; they do not overlap */
 	PLAN_CALLS = 3,	    /* struct plan_call_site, sorted by module */
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
@@ -489,7 +490,7 @@ struct plan_view {
 };
 
 /*
- * Find the sections of the image @bytes[@len], aligned as by mmap(2).
+ * Find the sections of the image @bytes[@len]. @bytes must be aligned as by mmap(2).
  *
  * Returns 0 if all references (indexes, capture programs, texts) are within their sections, or
  * -EINVAL with the error in @why, which may be NULL.

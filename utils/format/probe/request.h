@@ -79,8 +79,9 @@ struct request {
  * @holds_back: PROGRESS: 1 if the ENTRY of some calls is held back until the call has taken long
  *              enough, or has called a certain function. Until then, the ENTRY is missing in the
  *              files, even if the time of the ENTRY is before @complete_ns
- * @complete_ns: PROGRESS: the files have all records up to this time of the recording's clock, with
- *               their lines of task.txt, maps and symbols; 0: not known yet
+ * @complete_ns: PROGRESS: the files have all records up to this time of the recording's clock. The
+ *               files also have the lines of task.txt, the maps and the symbols that readers need
+ *               for these records; 0: the time is not known yet
  */
 struct request_answer {
 	uint32_t magic;

@@ -20,7 +20,8 @@
  * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
  *   head are never overwritten, even if producer or consumer dies.
  * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
- *   tid, lost and writer of the first ring apply to both rings. Both rings are released together.
+ *   first ring's tid, number of lost records and writer apply to both rings. Both rings are
+ *   released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
  *   s is complete if, after the copying, head is less than a lap (all segments) beyond the start of
  *   s (flight.c).
@@ -38,13 +39,17 @@ enum ring_state {
 };
 
 /*
- * The tid in the ring of a stack that the program has made. In files, such a stack has an id that
- * is at least RING_FIRST_STACK_TID, which is above the kernel's thread ids (2^22).
+ * A program can make stacks (libmcount/hot/stacks.h). Such a stack has its own ring, with the tid
+ * RING_TID_STACK. In files, the stack has an id that is at least RING_FIRST_STACK_TID, above the
+ * kernel's thread ids (2^22).
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
 
-/* The words that producer and consumer share. Each cache line has one writer. */
+/*
+ * The header of a ring. While a thread uses the ring, each cache line is written either only by the
+ * producer or only by the consumer.
+ */
 struct ring {
 	/*
 	 * The owning process writes these members when it takes the ring. It writes @state last,
@@ -70,7 +75,11 @@ struct ring {
 	_Atomic uint64_t lost;	    /* number of dropped records, mostly for lack of room */
 	_Atomic uint64_t lost_told; /* the part of @lost that was reported by LOST records */
 	_Atomic uint32_t waiting;   /* 1 while the producer sleeps on @room */
-	uint32_t index;		    /* the ring's number, for the owning process only */
+	/*
+	 * The index of this ring, or, with RING_PAYLOADS, the index of the thread's first ring.
+	 * Only the owning process uses this member
+	 */
+	uint32_t index;
 	/*
 	 * The part of @lost that comes from signal handlers that have interrupted a hook (aside.c).
 	 * A larger ring would not prevent these losses
@@ -80,8 +89,8 @@ struct ring {
 	uint64_t pad2[2];
 
 	/*
-	 * Written by the consumer. @tail is stored with release after the bytes were copied. The
-	 * producer may then overwrite the bytes below it.
+	 * Written by the consumer, which copies bytes and then stores @tail with release. The
+	 * producer may overwrite the bytes below @tail.
 	 */
 	_Atomic uint64_t tail;
 	_Atomic uint32_t room; /* futex: changes when @tail leaves a segment and @waiting is 1 */
@@ -90,8 +99,9 @@ struct ring {
 
 	uint32_t segment_used[RING_SEGMENTS_MAX]; /* bytes filled; valid for segments below @head */
 	/*
-	 * Flight recording: the number of bytes of all records before the newest segment with this
-	 * index. Valid when @head is in that segment, or past it
+	 * Flight recording: before the producer enters segment i, it stores in segment_before[i]
+	 * the number of bytes of all earlier records. The value is valid when @head has reached
+	 * segment i
 	 */
 	uint64_t segment_before[RING_SEGMENTS_MAX];
 };
@@ -100,8 +110,8 @@ _Static_assert(__builtin_offsetof(struct ring, head) == 64, "the producer has it
 _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has its own line");
 
 /*
- * Children of fork(2), which report themselves only with their first record. Until then, a child
- * uses the arena of its parent, and the children of the child are counted in this arena, too.
+ * Children of fork(2). A child reports itself at its first record. Before its first record, the
+ * child uses the arena of its parent, and the child's own forks are counted in this arena.
  *
  * @pids: child number n of this process has pids[n % ARENA_FORKS]; a negative pid means that the
  *        child is in another pid namespace than its parent
@@ -119,8 +129,8 @@ struct arena_forks {
 /*
  * The first page of the arena. The process can write to the page, so the recorder does not trust
  * its content. The recorder keeps the shape of the arena in its own memory. The probe reads the
- * shape from this page, and checks it once (arena_adopt()). A process that changes the shape harms
- * only itself.
+ * shape from this page, and checks the shape once (arena_adopt()). A process that changes the shape
+ * harms only itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
  *            clears @may_skip when it sets @news. The process sets @may_skip when it has the
@@ -136,8 +146,8 @@ struct arena_forks {
  *
  * Counts of data that are missing, though the recording looks complete:
  *
- * @threads_caged: threads that were traced until system calls or reading the CPU's counter were
- *                 forbidden, and threads that inherited this ban
+ * @threads_caged: threads that were traced until the program forbade them system calls or the use
+ *                 of the CPU's counter, and threads that inherited this ban
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could
@@ -203,8 +213,8 @@ static inline char *ring_data(struct ring *r)
 #define CONTROL_WRITERS_MAX 64
 
 /*
- * The recorder's data for all probes. A probe can only map the page read-only
- * (F_SEAL_FUTURE_WRITE), because a process that writes to it could deceive all others.
+ * The recorder's data for all probes. A seal prevents writable mappings by probes
+ * (F_SEAL_FUTURE_WRITE): with a writable mapping, one process could deceive all others.
  *
  * @nr_writers: 1 to CONTROL_WRITERS_MAX; ring i belongs to writer i % nr_writers
  * @finished: a futex. If it is not 0, the recording was ended by a trigger, a signal or the
@@ -219,8 +229,9 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * A futex. A producer that has data checks @sleeping, and wakes the writer. If data
-		 * come after the last check by the writer, a timer wakes the writer.
+		 * A futex. When a producer has stored data, it checks @sleeping, and wakes a
+		 * sleeping writer. If data come after the writer's last check, a timer wakes the
+		 * writer.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

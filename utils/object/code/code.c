@@ -110,8 +110,8 @@ static const char *name_of(const struct code *code, const GElf_Shdr *head)
 }
 
 /*
- * True when a running program has the section in memory with the content of the file. @head gets
- * the header of the section.
+ * True when a running program has the section in memory, and the file has the section's content.
+ * @head gets the header of the section.
  */
 static bool is_in_memory(Elf_Scn *scn, GElf_Shdr *head)
 {
@@ -493,7 +493,7 @@ bool code_is_special(const char *name)
 		"__x86_indirect_",     "__x86_return_",	      "__x86.get_pc_thunk",
 	};
 
-	/* Check the first letter, which excludes most names at once. */
+	/* The check of the first letter excludes most names quickly. */
 	if (!name || !strchr("_cdglmsv", name[0]) || strncmp(name, "_Z", 2) == 0)
 		return false;
 	if (elf_name_is_one_of(name, names, ARRAY_SIZE(names)))

@@ -38,8 +38,8 @@ struct code_table {
  * @has_frames: call frame information states its start
  * @is_framed: call frame information shows that the function is not entered by a call: a signal
  *         enters it, a frame exists at its start, or it never returns
- * @has_own_unwinder: the function's personality routine uses no tables, so it is the program's own:
- *         the routines of compilers use tables
+ * @has_own_unwinder: the function's personality routine uses no tables. The personality routines of
+ *         compilers use tables, so this routine is the program's own
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {
@@ -120,7 +120,7 @@ size_t code_piece(const struct code *code);
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
 
-#define CODE_TICKS 64 /* functions or sites from one call of @tick to the next */
+#define CODE_TICKS 64 /* @tick is called once for this number of functions or sites */
 
 static inline void code_tick(const struct code *code, size_t index)
 {

@@ -144,7 +144,7 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 
 /*
  * Search the code from which short jumps reach @site. Sites come in order, so each function is
- * searched once. The gap before the first function that is out of reach may be searched again.
+ * searched once. The gap after the last searched function may be searched again for later sites.
  */
 static void look_around(struct search *s, uint64_t site)
 {

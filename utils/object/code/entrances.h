@@ -13,7 +13,7 @@
 /* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
 	SITE_CAN,      /* no reason: a jump can be written */
-	SITE_NOT_CODE, /* a part of the function, or of one near it, cannot be decoded */
+	SITE_NOT_CODE, /* a part of the function, or of a function near it, cannot be decoded */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
 	SITE_LED_TO,	     /* the function itself jumps to the bytes of the patch */

@@ -118,8 +118,8 @@ static void note_step(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when execution may continue after the instruction @s->last with the next one. A call does
- * not count: the called function may never return.
+ * True when execution may continue after the instruction @s->last with the next instruction. False
+ * when @s->last is a call, because the called function may never return.
  */
 static bool goes_on(const struct survey *s)
 {

@@ -15,7 +15,7 @@ enum function_kind {
 	FUNCTION_SHARED,
 	/*
 	 * A function that the loader calls to choose another function (STT_GNU_IFUNC). No hook may
-	 * run at this time, because the loader is still relocating modules
+	 * run during this call, because the loader is still relocating modules
 	 */
 	FUNCTION_RESOLVER,
 	/*

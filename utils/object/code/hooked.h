@@ -37,8 +37,8 @@ int hooked_load(const struct elf_file *file, struct hooked *out);
 void hooked_deinit(struct hooked *hooked);
 
 /*
- * Returns the kind of hook of the function that contains @addr. @start gets the start of the
- * function. @addr and @start are the file's own addresses.
+ * Find the function that contains @addr. Returns the kind of hook that this function calls. @start
+ * gets the start of the function. @addr and @start are the file's own addresses.
  */
 enum hooked_by hooked_function(const struct hooked *hooked, uint64_t addr, uint64_t *start);
 

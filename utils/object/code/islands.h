@@ -1,4 +1,4 @@
-/* Islands: padding between functions with room for a long jump, to which a short jump leads. */
+/* Islands: padding between functions, with room for long jumps. Short jumps lead to the islands. */
 #ifndef UTRAIL_OBJECT_ISLANDS_H
 #define UTRAIL_OBJECT_ISLANDS_H
 

@@ -1,4 +1,4 @@
-/* Finds code with stack frames that a run time finds by return addresses (see own_frames.h). */
+/* Finds code whose run time finds stack frames by return addresses (see own_frames.h). */
 #include "utils/object/code/own_frames.h"
 
 #include <errno.h>
@@ -168,9 +168,9 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Coroutines that share one stack copy its content away and back, so an address on the stack does
- * not identify a call. Code that adds one register to both the stack pointer and the frame pointer
- * most likely switches coroutines.
+ * Some coroutines share one stack: each switch copies the stack's content away and back. So an
+ * address on the stack does not identify a call. Code that adds one register to both the stack
+ * pointer and the frame pointer most likely switches coroutines.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6

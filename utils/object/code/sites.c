@@ -153,8 +153,8 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: not all jumps are known: another kind of reference leads to the bytes after the site,
- *           or there are too many jumps
+ * @is_dark: true when @list has no room for all jumps, or when another kind of reference leads to
+ *           the bytes after the site
  */
 struct inner_jumps {
 	uint64_t site;
@@ -296,7 +296,7 @@ static size_t try_jump(struct group *g, const struct window *window, uint64_t ju
 	for (g->nr = 1; g->nr < nr && g->sites[g->nr].addr < MAX(g->end, g->all_until);)
 		g->nr++;
 	/*
-	 * Refuse the jump if a function starts at a site within these bytes: any code may call that
+	 * Refuse the jump if a function starts at a later site of the group: any code may call that
 	 * function.
 	 */
 	for (size_t i = 1; i < g->nr; i++)

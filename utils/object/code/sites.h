@@ -16,9 +16,9 @@ const char *site_refusal_text(enum site_refusal refusal);
  * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
  * @addr: the file's own address of the place
- * @entry: start of the function, if @addr is its first instruction or follows a landing pad there;
- *         0: @addr is not at the start of a function. Jumps within the function to @addr are no
- *         calls, and never take the written jump
+ * @entry: start of the function, if @addr is its first instruction, or follows the `endbr64` with
+ *         which the function begins; 0: @addr is not at the start of a function. A jump within the
+ *         function to @addr is no call, so it must not reach the written jump
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
  * @is_loop: jumps at the start of the function lead back to the site, and were moved with the
@@ -65,8 +65,8 @@ int sites_prepare_near(const struct code *code, struct insns *insns, const struc
 int sites_prepare(const struct code *code, struct insns *insns, struct code_site *sites, size_t nr);
 
 /*
- * Like sites_prepare(). @leads: the references to the sites that leads_find() has found, and maybe
- * references to other places.
+ * Like sites_prepare(). @leads: references that leads_find() has found. @leads must have all
+ * references to the sites, and may have references to other places.
  */
 int sites_prepare_with(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);
