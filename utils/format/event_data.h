@@ -5,10 +5,11 @@
 #include <stdint.h>
 
 /*
- * The head of an entry, in the byte order of the records. @len bytes follow, and zeros up to a
- * multiple of 8.
+ * The head of an entry, in the byte order of the records. After the head there are @len bytes of
+ * payload, and zeros up to a multiple of 8. Each entry belongs to an EVENT record of the task. The
+ * entries have the order of the records.
  *
- * @time_ns, @id: those of the task's EVENT record. Entries have the order of these records
+ * @time_ns, @id: as in the EVENT record
  * @flags: enum event_data_flags; readers ignore other bits
  */
 struct event_data {
@@ -27,14 +28,15 @@ enum event_data_flags {
 #define EVENT_DATA_MAX 65528U
 
 /*
- * The payload of an event from a line of a log begins with the line's time in microseconds since
- * 1970 (little-endian). The line's text after the name follows.
+ * The payload of an event that was imported from a line of a log. The payload begins with the time
+ * of the line in microseconds since 1970 (little-endian). The rest of the payload is the text after
+ * the event's name in the line.
  */
 #define EVENT_LINE_TIME_BYTES 8U
 
 /*
  * The fields of an event in a log of POSIX Trace, all little-endian. In the payload of an imported
- * event, they follow the values.
+ * event, this struct comes after the event's value (EVENT_POSIX_FORMAT).
  *
  * @time_ns: since 1970
  * @id, @flags: as in the log (trace/posixlog/event.h)
@@ -50,12 +52,15 @@ struct event_posix {
 };
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
-/* Events of POSIX Trace: the prefix of their names, and the format of their one value. */
+/*
+ * Events of POSIX Trace. Each event has a name with this prefix, and one value in this format. An
+ * event without a name gets the name "posix:unnamed".
+ */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* The most keys of a line that get fields. The text of the event has all keys. */
+/* The maximum number of keys for which an event has fields. The event's text has all keys. */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*

@@ -17,7 +17,7 @@
  * @EVENT_ID_FREE: fixed numbers for new types of utrail's events
  * @EVENT_ID_USER: events of the program, numbered in the order of their first use, with names in
  *                 events.txt
- * @EVENT_ID_COUNTER: counters that `read=` names, with names in events.txt. Each has two numbers:
+ * @EVENT_ID_COUNTER: counters of `read=`, with names in events.txt. Each counter has two numbers:
  *                    the first for the reading, the second for the difference (counter_record.h)
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all with this number
  * @EVENT_ID_BEYOND: not assigned
@@ -79,7 +79,7 @@ enum event_id {
 	EVENT_ID_BEYOND,
 };
 
-/* The most events of the program that have numbers. */
+/* The number of ids for events of the program. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
 /* True for a number of a counter. Even numbers are for readings, odd ones for differences. */

@@ -294,7 +294,7 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 	info->state = text_word(in, "running")	 ? INFO_STATE_RUNNING
 		      : text_word(in, "ended  ") ? INFO_STATE_ENDED
 						 : INFO_STATE_UNKNOWN;
-	/* A newer recorder may write other states. */
+	/* A newer recorder may write a state that this reader does not know. */
 	if (!info->state)
 		return true;
 	if (!text_word(in, " lost=") || !text_dec(in, &info->records_lost) ||
@@ -398,9 +398,11 @@ int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb)
 }
 
 /*
- * True when the line must be written. A line with a bit of info->mask is written if that bit is
- * set. A line without a bit is written if its own value is present. A line of ARG_SPEC is
- * written if its bit is set and its value is present.
+ * True when the line must be written:
+ *
+ * - A line of ARG_SPEC is written if info->mask has the bit of the line, and the value is present.
+ * - Any other line with a bit is written if info->mask has the bit.
+ * - A line without a bit is written if the value is present.
  */
 static bool line_is_wanted(const struct info *info, const struct info_line *line)
 {

@@ -28,7 +28,7 @@ enum info_state {
 /*
  * Every item of doc/formats/info.md. Starts as { 0 }, ends with info_deinit().
  *
- * @mask: enum header_info: the items that are present; the fields of others are undefined
+ * @mask: enum header_info: the items that are present; the fields of absent items are undefined
  *
  * Strings are on the heap and belong to the struct; NULL: the item is absent.
  */
@@ -76,14 +76,14 @@ struct info {
 	uint64_t elapsed_ns;
 	char *pattern_type;   /* PATTERN_TYPE: "regex", "glob", "simple" */
 	char *version;	      /* VERSION: of the recorder */
-	int64_t utc_offset_s; /* UTC_OFFSET: seconds to add to a timestamp for the time of day */
+	int64_t utc_offset_s; /* UTC_OFFSET: seconds to add to a timestamp to get the time of day */
 	int32_t perf_event_paranoid; /* SYSCTL */
 	int32_t kptr_restrict;
 
 	/* The following items have no bit in the mask, since uftrace does not know them. */
 	char *too_deep;	    /* number of calls left out for their depth, as text; NULL: none */
 	char *kept_returns; /* modules whose return addresses were not replaced, and why */
-	char *cut_events;   /* the number of the program's events whose data were cut, as text */
+	char *cut_events;   /* as text: the number of the program's events whose data were cut */
 	enum info_state state;
 	uint64_t records_lost;
 	int32_t write_error; /* errno of the first write that failed, or 0 */
@@ -95,7 +95,7 @@ void info_deinit(struct info *info);
 /* Set the item MEMINFO from the numbers of /proc/meminfo. Returns 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
 
-/* Append only the line of the state, which has INFO_STATE_BYTES. */
+/* Append the line of the state, and no other line. This line has INFO_STATE_BYTES. */
 void info_encode_state(const struct info *info, struct strbuf *out);
 
 /* Append the text of the items in info->mask, in the order of the format. */

@@ -1,4 +1,4 @@
-/* left-out.txt: the functions that record --overhead has left out, and when. */
+/* left-out.txt: functions that the option --overhead of `record` has left out, and when. */
 #ifndef UTRAIL_FORMAT_LEFT_OUT_H
 #define UTRAIL_FORMAT_LEFT_OUT_H
 
@@ -13,7 +13,7 @@
 enum left_out_kind {
 	LEFT_OUT_FUNCTION, /* the function is not recorded any more */
 	LEFT_OUT_CALLER,   /* the function calls a function that is left out */
-	LEFT_OUT_AGAIN,	   /* the function is recorded again, as the user wanted */
+	LEFT_OUT_AGAIN,	   /* the function is recorded again, at the user's request */
 };
 
 /*

@@ -17,8 +17,8 @@
 void fst_definition_word(struct strbuf *out, const char *word);
 
 /*
- * Write the name of event @id for events.txt and --Event. Other readers, such as uftrace's, do
- * not accept blanks, and have room for some 200 bytes.
+ * Write the name of event @id for events.txt and --Event. The name has no blanks and at most some
+ * 200 bytes, because uftrace does not accept blanks or longer names.
  */
 void fst_definition_name(struct strbuf *out, const char *id);
 

@@ -149,8 +149,8 @@ static int open_next(struct fst_log *log, struct uft_err *err)
 }
 
 /*
- * Read more of the file after the unread bytes in the buffer. Returns 1 on success, 0 at the end of
- * the file, or a negative errno.
+ * Read from the file, and append the new bytes to the unread bytes in the buffer. Returns 1 on
+ * success, 0 at the end of the file, or a negative errno.
  */
 static int read_more(struct fst_log *log, struct uft_err *err)
 {
@@ -192,7 +192,7 @@ static int take_line(struct fst_log *log, const char *end, bool is_ended, struct
 }
 
 /*
- * Get the next line of this file. Returns 1 on success, 0 at the end of the file, or a negative
+ * Get the next line of the open file. Returns 1 on success, 0 at the end of the file, or a negative
  * errno.
  */
 static int next_of_file(struct fst_log *log, struct fst_log_line *line, struct uft_err *err)

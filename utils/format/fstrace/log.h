@@ -1,4 +1,4 @@
-/* Reads logs of declared events. The files of a rotated log are read as one. */
+/* Reads logs of declared events. The files of a rotated log are read as one log. */
 #ifndef UTRAIL_FSTRACE_LOG_H
 #define UTRAIL_FSTRACE_LOG_H
 
@@ -15,11 +15,11 @@
 /*
  * The files of one log, the oldest first.
  *
- * @prefix: the common beginning of their names, which has @prefix_len bytes
+ * @prefix: the common beginning of the files' names, which has @prefix_len bytes
  * @paths: borrowed; the first @nr_opened have been opened
  * @buf: [@at, @len) is unread
  * @skips: the rest of an overlong line must be skipped
- * @number: number of the last line in its file
+ * @number: the number of lines that fst_log_next() has taken from the open file
  */
 struct fst_log {
 	const char *prefix;
@@ -38,7 +38,8 @@ struct fst_log {
 /*
  * A line, valid until the next call of fst_log_next().
  *
- * @path, @number: its file, and its number in the file, from 1 on
+ * @path: the file that contains the line
+ * @number: the number of the line in the file, from 1 on
  * @wrong: the error, at the byte @wrong_at; NULL: the line is valid
  * @parts: the parts of a valid line
  */
@@ -62,8 +63,8 @@ struct fst_log_line {
 void fst_log_sort(char **paths, size_t nr);
 
 /*
- * Open the log to which the first of the sorted @paths belongs. The log has the first log->nr_paths
- * of @paths. fst_log_close() closes it.
+ * Open the log to which the first of the sorted @paths belongs. Sets log->nr_paths to the number of
+ * files of the log, which are the first ones of @paths. fst_log_close() closes the log.
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);

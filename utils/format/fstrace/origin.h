@@ -1,7 +1,7 @@
 /*
- * The process and the thread that have written a line of a log. A line has no fields for their
- * numbers. Many programs write these numbers by the common format, whose text comes before the text
- * of each event.
+ * The process and the thread that have written a line of a log. A line has no fields for the pid
+ * and the thread's number. Many programs write both numbers with a common format
+ * (fstrace_set_common_format()). The text of the common format comes before the text of each event.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H
 #define UTRAIL_FSTRACE_ORIGIN_H
@@ -29,7 +29,9 @@ struct fst_origin {
 void fst_origin_find(const char *body, size_t len, struct fst_origin *origin);
 
 /*
- * Find the origin with the common format. Its directives have no arguments (fst_format_is_bare()).
+ * Find the origin in @body, which begins with the text of the common format @format. The directives
+ * of @format have no arguments (fst_format_is_bare()).
+ *
  * Returns NULL on success, or the text of an error. The error is at byte *@wrong_at of @body.
  */
 const char *fst_origin_by_format(const struct fst_format *format, const char *body, size_t len,

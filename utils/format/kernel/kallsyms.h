@@ -6,13 +6,14 @@
 
 #include "utils/format/sym.h"
 
-/* The most bytes that are read of the file. */
+/* The maximum number of bytes to read from the file. */
 #define KALLSYMS_MAX_BYTES (256UL << 20)
 
 /*
- * Add the functions in @text to the empty table @tab as symbols of type 'K', and sort them.
+ * Add the functions in @text to the empty table @tab as symbols of type 'K', and sort the table.
  *
- * - A function extends to the next one. If several have one address, the first one is kept.
+ * - A function extends to the next function. If several functions have the same address, the first
+ *   of these functions is kept.
  * - Lines with address 0 are skipped. Users without permission see only such lines.
  *
  * Returns 0 or -ENOMEM.

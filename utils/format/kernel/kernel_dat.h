@@ -46,8 +46,8 @@ struct kernel_header {
 /*
  * Read the text of kernel_header (doc/formats/events.md, "Kernel files").
  *
- * @is_cut: becomes true if the text ends within a file, as when the recorder was killed; the files
- *          before it are valid
+ * @is_cut: becomes true if the text ends within a file, for example because the recorder was
+ *          killed. All files before the incomplete file are valid
  *
  * Returns 0, -EBADMSG with the offset and the expected value in @err, or -ENOMEM.
  */
@@ -67,9 +67,10 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  * @id: its number, with which its records begin
  * @task_offset: the offset, in a record, of the number of the task that is woken or comes on the
  *               CPU; 0: there is no such field
- * @graph: the layout of a call of a kernel function; its kind is KERNEL_GRAPH_NONE for other events
- * @is_tracer: the event is not a tracepoint, but is made by a tracer, such as a call of a kernel
- *             function
+ * @graph: the layout of a call of a kernel function. If the event is not such a call, graph.kind is
+ *         KERNEL_GRAPH_NONE
+ * @is_tracer: the event is not a tracepoint. One of the kernel's tracers writes the event, for
+ *             example at each call of a kernel function
  */
 struct kernel_event_type {
 	struct text system;
@@ -82,8 +83,8 @@ struct kernel_event_type {
 };
 
 /*
- * Find the tracepoint that @file describes. Returns false when @file is not the format of a
- * tracepoint, or does not contain its id.
+ * Find the kind of event that @file describes. Returns false when @file is not the format file of
+ * an event, or does not contain the event's id.
  */
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
@@ -95,8 +96,8 @@ bool kernel_format_find_field(struct text format, const char *name, uint32_t *of
 			      uint32_t *size);
 
 /*
- * Returns the value long_size in @content, the file events/header_page, or 0 if the file does not
- * contain it.
+ * Returns kernel_layout.long_size. @content: the content of the file events/header_page. Returns 0
+ * if @content does not contain a valid size.
  */
 uint32_t kernel_header_page_long(struct text content);
 

@@ -68,8 +68,8 @@ static int begin_page(struct kernel_pages *pages, uint64_t time_ns, uint64_t mis
 }
 
 /*
- * Returns the size of a record with @len bytes of data, whose time is @delta after the previous
- * record.
+ * Returns the size of a record with @len bytes of data. @delta: the time from the previous record
+ * to this record
  */
 static size_t room_for(uint64_t delta, size_t len)
 {

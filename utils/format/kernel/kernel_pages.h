@@ -7,8 +7,7 @@
 /*
  * Starts as { .layout = ..., .write = ..., .self = ... }, ends with kernel_pages_deinit().
  *
- * @write: takes a page that is full, ends before lost records, or is the last one. It returns 0, or
- *         a negative errno to stop
+ * @write: is called with each finished page. Returns 0, or a negative errno to stop
  * @page: the page that is being built, on the heap. It is filled up to @used; if @used is 0, no
  *        page has begun
  * @last_ns: the time of the last record
@@ -27,11 +26,11 @@ struct kernel_pages {
 /*
  * Add @rec with a new time and task.
  *
- * @time_ns: if it is earlier than the time of the last record, that time is written instead
+ * @time_ns: the new time; if @time_ns is earlier than pages->last_ns, @rec gets pages->last_ns
  * @missed: the number of records that were lost before @rec; UINT64_MAX: unknown
  *
- * Returns 0, -EMSGSIZE if the record is left out because it is too short, or too large for a page,
- * -ENOMEM, or the error of pages->write.
+ * Returns 0, -ENOMEM, or the error of pages->write. Returns -EMSGSIZE if @rec is left out, because
+ * @rec is too short, or too large for a page.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

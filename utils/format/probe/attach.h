@@ -7,13 +7,13 @@
 /*
  * A thread of the process calls these functions for the recorder, with arguments in registers:
  *
- *   utrail_attach(address of the recorder, as in UTRAIL_SOCKET; dlopen(3)'s handle)
+ *   utrail_attach(address of the recorder in the form of UTRAIL_SOCKET, handle from dlopen(3))
  *       -> enum attach_result
- *   utrail_leave(enum attach_step, address of a buffer, number of pairs that fit into it)
+ *   utrail_leave(enum attach_step, address of a buffer, number)
  *       -> depends on the step
  *
- * The buffer is memory of the process, and holds the step's data. A pair has the start and the end
- * of a range of code.
+ * The buffer is memory of the process, and holds the step's data. If a step writes ranges of code
+ * to the buffer, the third argument is the number of ranges for which the buffer has room.
  */
 #define ATTACH_FUNCTION "utrail_attach"
 #define LEAVE_FUNCTION	"utrail_leave"
@@ -63,8 +63,8 @@ enum attach_step {
 	 * During a recording: make the stubs of patches. Later, the recorder writes the patches
 	 * into the program's code.
 	 *
-	 * - The second argument is the address of a plan's image that has only patches. The third
-	 *   argument is its size
+	 * - The second argument is the address of an image of a plan. The image has only patches.
+	 *   The third argument is the size of the image
 	 * - Returns 0 or -errno. -EAGAIN: a thread, maybe the calling one, holds a lock that is
 	 *   needed, so the recorder must try again later
 	 */
@@ -89,8 +89,8 @@ enum attach_step {
 	 */
 	ATTACH_CHOOSE = 12,
 	/*
-	 * Returns 0, or -EAGAIN if a thread holds a lock that libutrail-trace needs to take over
-	 * the choices
+	 * The choices of ATTACH_CHOOSE take effect. Returns 0, or -EAGAIN if a thread holds a lock
+	 * of libutrail-trace
 	 */
 	ATTACH_CHOSEN = 13,
 	/*
@@ -99,8 +99,8 @@ enum attach_step {
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
-	 * Before ATTACH_WITHDRAW, while threads run: let libutrail-trace stop calling the probe. It
-	 * stops even if the result is -EAGAIN. The results are those of ATTACH_DOORS_OPEN
+	 * Before ATTACH_WITHDRAW, while threads run: from now on, libutrail-trace makes no new call
+	 * of the probe, even if the result is -EAGAIN. The results are those of ATTACH_DOORS_OPEN
 	 */
 	ATTACH_DOORS_CLOSE = 15,
 };
@@ -121,7 +121,7 @@ struct attach_choice {
  * @ret: the return address in the slot
  * @addr: the address of the function; for a library call, plan_call_site.addr
  * @sp: the stack pointer when the function calls the hooks of -finstrument-functions; 0: none
- * @is_library_call: the call is used only if the plan records this library call
+ * @is_library_call: 1: a library call, which the probe skips if !libcall_has_frames(@addr)
  */
 struct attach_call {
 	uint64_t slot;
@@ -173,8 +173,9 @@ enum attach_change_flags {
  *       bytes
  * @clear: the number of bytes at @site, at least @len, in which no thread may be when the change is
  *         written
- * @out_at: the address of a byte that is 1 while the change is disabled. If it is 1 when a module
- *          is loaded again, the probe leaves the change out; 0: there is no such byte
+ * @out_at: the address of a byte, or 0 if there is no such byte. The byte is 1 while the change is
+ *          disabled. If the byte is 1 when a module is loaded again, the probe leaves the change
+ *          out
  */
 struct attach_change {
 	uint64_t site;

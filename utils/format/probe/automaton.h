@@ -20,9 +20,9 @@ enum automaton_flags {
  * byte. Sets of positions are bit masks.
  *
  * @first: positions that may begin a match
- * @first_at_start: more positions that may begin a match at the start of the text
+ * @first_at_start: additional positions, which may begin a match only at the start of the text
  * @last: positions that may end a match
- * @last_at_end: more positions that may end a match at the end of the text
+ * @last_at_end: additional positions, which may end a match only at the end of the text
  * @follow: for each position, the positions that may follow it
  * @takes: for each value of a byte, the positions that match it
  */

@@ -1,4 +1,4 @@
-/* Capture programs: the steps by which a probe copies the values of a call to its payload. */
+/* Capture programs: the steps that copy arguments or return values of a call into a payload. */
 #ifndef UTRAIL_FORMAT_CAPTURE_H
 #define UTRAIL_FORMAT_CAPTURE_H
 
@@ -7,10 +7,12 @@
 #include "utils/format/argblob.h"
 
 /*
- * A step adds a value, or a part of it (a struct in two registers), to the payload. "The word" is:
+ * A step adds a value, or a part of a value (a struct in two registers), to the payload. "The word"
+ * depends on the kind of value:
  *
- * - the integer argument @index, counted from 1, in its register or stack slot (arch_int_arg())
- * - the word @index of the return value, counted from 0
+ * - Arguments: "the word" is the integer argument @index, counted from 1, in a register or stack
+ *   slot (arch_int_arg()).
+ * - Return values: "the word" is the word @index of the return value, counted from 0.
  */
 enum capture_op {
 	/*
@@ -21,7 +23,7 @@ enum capture_op {
 	CAPTURE_WORD,	    /* the low @bytes (at most 8) of the word */
 	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index (from 0) */
 	CAPTURE_X87,	    /* the ten bytes at the top of the floating point stack */
-	CAPTURE_STACK,	    /* @bytes from word @index above the return address, counted from 1 */
+	CAPTURE_STACK,	    /* @bytes of the stack from word @index on; word 0: return address */
 	CAPTURE_POINTED,    /* @bytes that the word points to */
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
@@ -83,7 +85,7 @@ enum box_place {      /* @narrow of CAPTURE_BOX */
 /* The maximum number of nodes that are counted in a container without a size. */
 #define BOX_WALK_MAX 256
 
-/* The maximum number of bytes of an object in registers. It has at most two registers. */
+/* The maximum number of bytes of an object that is in one or two registers. */
 #define BOX_PARTS_BYTES 16
 
 enum box_op {
@@ -117,11 +119,12 @@ enum box_op {
 	BOX_LINKS,
 	/*
 	 * @a: offset of the pointer to the word of the first bit. @b: offset of the pointer to the
-	 *     word in which the bits end. The number of bits in that word follows this pointer
+	 *     word in which the bits end. The object has the number of bits in this last word
+	 *     directly after the pointer at @b
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */
-	/* The next two have a table of blocks of elements. */
+	/* BOX_DEQUE and BOX_COUNTED_DEQUE have a table of blocks of elements. */
 	/*
 	 * @a, @b: offsets of the iterators to the first element and past the last one (libstdc++);
 	 *         @c: bytes of an element

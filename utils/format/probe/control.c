@@ -1,6 +1,6 @@
 /*
- * Checks messages, fills in message headers, and parses addresses (see control.h). This file is
- * also a part of the probe, so it uses only strlen(3) of libc.
+ * Checks messages, fills in message headers, and parses addresses (see control.h). The probe
+ * contains this file, so strlen(3) is the only function of libc in this file.
  */
 #include "utils/format/probe/control.h"
 
@@ -176,8 +176,8 @@ static const char *filters_at(const char *text)
 }
 
 /*
- * Returns the digits of the number of system call filters at the end of @address. Returns NULL if
- * @address has no such number.
+ * If @address ends with a number of system call filters, returns the digits of the number.
+ * Otherwise returns NULL.
  */
 static const char *filters_of(const char *address)
 {

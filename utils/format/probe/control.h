@@ -39,15 +39,15 @@
  *
  * - HELLO is the first message of each connection. A packet has one message.
  * - The probe closes the connection after each exchange, because the program could close or replace
- *   its descriptor.
+ *   the descriptor of an open connection.
  * - The socket is in the abstract name space (unix(7)), so no file remains.
  * - A receiver ignores an unknown message that has CONTROL_OPTIONAL. It answers other unknown
  *   messages with ERROR, which ends the conversation. The program runs on without the probe.
  * - A receiver ignores bytes after the members that it knows
  *   (doc/internals/add-a-control-message.md).
- * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. The last
- *   part is the number of system call filters (seccomp) with which a program starts, in five
- *   decimal digits.
+ * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. "filters" is
+ *   the number of system call filters (seccomp) with which a program starts, in five decimal
+ *   digits.
  * - A sender without the secret gets no answer. The token of WELCOME proves that a process was
  *   welcomed, or is the forked child of such a process (doc/internals/trust.md).
  */
@@ -97,7 +97,7 @@ enum control_flags {
 
 /*
  * The first six bytes are the same in all versions. Before version 6 the header had eight bytes,
- * and @version had 32 bits, of which the upper ones were 0.
+ * and @version had 32 bits. The upper 16 bits of @version were 0.
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
@@ -218,8 +218,8 @@ struct control_crash {
 _Static_assert(sizeof(struct control_crash) <= CONTROL_MSG_MAX, "it fits a packet");
 
 /*
- * @texts: the event's id, its format and, if @has_common, the common format. Each ends with a NUL,
- *         and together they fill the packet
+ * @texts: the event's id, the event's format and, if @has_common, the common format. Each text ends
+ *         with a NUL. The last NUL is the packet's last byte
  */
 struct control_declare {
 	struct control_header h;
@@ -243,9 +243,11 @@ struct control_declared {
  *
  * @line: the first line of its source, counted from 1; 0: it has no source
  * @is_native: it is written in C, so readers take it for a library call
- * @wants_plan: the probe's plan lacks the range in the last answer (control_callable_is.range)
+ * @wants_plan: the probe repeats the message, because the probe's plan lacks the range that the
+ *              first answer has named (control_callable_is.range)
  * @nr_args: the number of its parameters
- * @texts: its name, and then its file or "". Each has its NUL, and together they fill the packet
+ * @texts: the function's name, and then its file or "". Each text ends with a NUL. The last NUL is
+ *         the packet's last byte
  */
 struct control_callable {
 	struct control_header h;
@@ -262,7 +264,8 @@ struct control_callable {
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: it is not recorded
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
- * @range: the number of the range of addresses that contains @addr and has a rule; 0: no rule
+ * @range: the number of a range of addresses, which contains @addr. All functions of the range have
+ *         the same entries in plans; 0: the function needs no entry
  */
 struct control_callable_is {
 	struct control_header h;
@@ -273,8 +276,8 @@ struct control_callable_is {
 };
 
 /*
- * The result of processing a message. ERROR has the values that are at least CONTROL_NO_MESSAGE.
- * They are the same in all versions.
+ * The result of processing a message. In an ERROR message, the result is at least
+ * CONTROL_NO_MESSAGE. The values from CONTROL_NO_MESSAGE on are the same in all versions.
  */
 enum control_verdict {
 	CONTROL_TAKEN = 0,
@@ -336,8 +339,8 @@ struct control_working {
  * The format of a type of message.
  *
  * @min_len: the least length
- * @is_valid: true when the members of a message are valid, if @len >= @min_len; NULL: they are
- *            always valid
+ * @is_valid: is called with @len >= @min_len, and returns true when the members of the message are
+ *            valid; NULL: the members are always valid
  */
 struct control_shape {
 	uint16_t type;

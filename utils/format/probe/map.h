@@ -8,7 +8,7 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The most hexadecimal digits of a build-id that are stored (SHA-1 has 40, SHA-256 64). */
+/* The maximum number of hexadecimal digits of a build-id (SHA-1 has 40, SHA-256 has 64). */
 #define MAP_BUILD_ID_MAX 64
 
 /*

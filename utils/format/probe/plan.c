@@ -1,6 +1,6 @@
 /*
- * The plan's image (see plan.h). This file is also a part of the probe, so it uses only memcpy()
- * and memset() of libc.
+ * The plan's image (see plan.h). The probe contains this file, so memcpy() and memset() are the
+ * only functions of libc in this file.
  */
 #include "utils/format/probe/plan.h"
 
@@ -362,8 +362,8 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 }
 
 /*
- * Returns the offset in the image at which the list of @kind begins, or would begin. For
- * PLAN_KINDS, the result is the size of the image.
+ * Returns the offset, in the image, of the end of all lists of kinds less than @kind. The list of
+ * @kind begins at this offset. For PLAN_KINDS, the result is the size of the image.
  */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {

@@ -51,13 +51,16 @@ enum plan_flags {
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
 	/*
 	 * No function of the process' modules calls a hook. So the first thread's state is made at
-	 * the thread's first recorded library call. Most short programs make no such call, and so
-	 * save the work
+	 * the thread's first recorded library call. Most short programs make no such call, and
+	 * need no state
 	 */
 	PLAN_BEGINS_LATE = 1U << 19,
 };
 
-/* The content of a rule. Each other member of struct plan_rule is valid only if its flag is set. */
+/*
+ * The content of a rule. Each member of struct plan_rule, except @flags, is valid only if the flag
+ * for that member is set.
+ */
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	     /* opt in: this function and the functions that it calls */
 	PLAN_NOTRACE = 1U << 1,	     /* opt out: this function and the functions that it calls */
@@ -123,8 +126,8 @@ enum plan_cond_kind {
 	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with @len bytes of text */
 	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
-	PLAN_COND_NUMBER,    /* compares the integer in the text that CAPTURE_TEXT takes */
-	PLAN_COND_REAL,	     /* compares the number in that text with a double */
+	PLAN_COND_NUMBER,    /* compares the number in text @index (capture_text) with an integer */
+	PLAN_COND_REAL,	     /* compares the number in text @index (capture_text) with a double */
 };
 
 /*
@@ -190,8 +193,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * The call is not recorded, but shows that an exception was caught (__cxa_begin_catch).
-	 * So the calls inside of the calling function are over.
+	 * The call is not recorded. A function that makes this call (__cxa_begin_catch) has caught
+	 * an exception. The exception has ended all calls inside of this function.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
@@ -276,8 +279,8 @@ enum plan_patch_what {
 enum plan_patch_flags {
 	/*
 	 * Without PLAN_PATCH_SHORT: the patch is within the bytes that the previous patch replaces.
-	 * Its site is not written, because the code of the previous patch continues in the stub of
-	 * this patch
+	 * Nothing is written at the site of this patch, because the code of the previous patch
+	 * continues in the stub of this patch
 	 */
 	PLAN_PATCH_INNER = 1U << 0,
 	/*
@@ -286,9 +289,9 @@ enum plan_patch_flags {
 	 */
 	PLAN_PATCH_SILENT = 1U << 1,
 	/*
-	 * With PLAN_PATCH_INNER: the patch has room only for a short jump. It jumps to the site of
-	 * the previous patch, which is an island: it has PLAN_PATCH_SILENT, and no code of the
-	 * program
+	 * With PLAN_PATCH_INNER: the patch has room only for a short jump, which leads to the site
+	 * of the previous patch. The previous patch is an island: a patch with PLAN_PATCH_SILENT
+	 * and without @code
 	 */
 	PLAN_PATCH_SHORT = 1U << 2,
 	/*
