@@ -40,7 +40,7 @@ struct sdt_probes {
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);
 
-/* Like sdt_probes_load(), for the file @path. It may also return errors of elf_file_open(). */
+/* Like sdt_probes_load(), for the file @path. Errors of elf_file_open() are also returned. */
 int object_sdt_load(const char *path, struct sdt_probes *out, struct uft_err *err);
 
 void sdt_probes_deinit(struct sdt_probes *probes);

@@ -8,7 +8,8 @@
 /* --- the text --- */
 
 /*
- * Parse a type such as "-4@" or "8f@". Returns the text after the type, or NULL when there is none.
+ * Parse a type such as "-4@" or "8f@". Returns the text after the type, or NULL if @at does not
+ * begin with a type.
  */
 static const char *take_type(const char *at, struct sdt_arg *arg)
 {
@@ -36,8 +37,8 @@ static const char *take_type(const char *at, struct sdt_arg *arg)
 }
 
 /*
- * Returns the end of the argument that contains @at: the blanks before the next argument, or the
- * end of the text.
+ * Returns the end of the argument that contains @at. An argument does not include the blanks before
+ * the next argument, or at the end of the text.
  */
 static const char *find_end(const char *at)
 {
@@ -54,9 +55,9 @@ static const char *find_end(const char *at)
 }
 
 /*
- * True when the value can be read. These values cannot be read: a constant of a floating-point
- * type, a value that is larger than the named part of its register, and an integer in a vector
- * register.
+ * True when the value can be read. Three kinds of values cannot be read: a constant of a
+ * floating-point type, a value that is larger than the named part of the register, and an integer
+ * in a vector register.
  */
 static bool has_value(const struct sdt_arg *arg)
 {

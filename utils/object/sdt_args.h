@@ -6,7 +6,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/object/elf_file.h"
 
-/* The most arguments that are read. Probes of <sys/sdt.h> have at most 12. */
+/* The maximum number of arguments that are read. Probes of <sys/sdt.h> have at most 12. */
 #define SDT_ARGS_MAX 16
 
 /*
@@ -29,17 +29,17 @@ struct sdt_arg {
  * Parse the arguments in the untrusted @text, for a program of @isa. @text must outlive @args.
  * Returns the number of arguments in @text; at most SDT_ARGS_MAX are stored.
  *
- * An argument begins with a size and '@'. An argument of an unknown form is therefore counted, too,
- * and the others keep their numbers.
+ * Each argument begins with a size and '@'. So the function can count an argument even if the rest
+ * of this argument has an unknown form. The following arguments keep their numbers.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
  * Resolve the symbols of the first @nr arguments. An argument becomes OPERAND_UNKNOWN when its
- * symbol is missing, when symbols with this name have several addresses, or when one of them is of
- * a special kind, such as thread-local, absolute or IFUNC. In a file without symbols of static
- * variables, all arguments with a symbol become OPERAND_UNKNOWN: a static variable may have the
- * same name.
+ * symbol is missing, when symbols with this name have several addresses, or when a symbol with this
+ * name is of a special kind, such as thread-local, absolute or IFUNC. In a file without symbols of
+ * static variables, all arguments with a symbol become OPERAND_UNKNOWN: a static variable may have
+ * the same name.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -17,14 +17,15 @@ enum event_type {
 	EVENT_POINT,	 /* something happened; @id is its enum event_id */
 	EVENT_SCHED_OUT, /* the task leaves the CPU */
 	EVENT_SCHED_IN,	 /* the task is back on the CPU; @total_ns is its time off the CPU */
-	EVENT_HIDDEN,	 /* not shown, but views do not show the call around it as a leaf */
+	/* Not shown. A call that contains a hidden event is not shown as a leaf. */
+	EVENT_HIDDEN,
 	/* Replaces a hidden SCHED_*, and has the task's @cpu (stage_config.wants_cpus). */
 	EVENT_ON_CPU,
 	EVENT_EXTERN, /* a line of extern.dat, which belongs to no task */
 };
 
 enum event_flag {
-	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: its beginning was not recorded */
+	EVENT_UNPAIRED = 1U << 0,    /* EXIT, SCHED_IN: the ENTRY or SCHED_OUT was not recorded */
 	EVENT_KERNEL_LOST = 1U << 0, /* LOST: the kernel's records are lost, not the program's */
 	EVENT_RECURSIVE = 1U << 1,   /* EXIT: an outer call of the same function is open */
 	/* EXIT: added for a call that is still open at the end of the records */
@@ -34,12 +35,12 @@ enum event_flag {
 	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * The call was open when the task began. With opens_inherited, ENTRYs of such calls are
-	 * inserted. An inserted ENTRY has the flag if its depth is above 0. An EXIT has the flag
-	 * only if it is the task's first record of a call
+	 * The call was open when the task began. With opens_inherited, an ENTRY of each inherited
+	 * call is inserted. ENTRY: EVENT_INHERITED is set if the ENTRY was inserted at a depth
+	 * above 0. EXIT: EVENT_INHERITED is set only if the task has no earlier record of a call
 	 */
 	EVENT_INHERITED = 1U << 6,
-	/* ENTRY, EXIT: filters have hidden the call, and it only counts as a level of depth */
+	/* ENTRY, EXIT: filters have hidden the call, but the call counts as a level of depth */
 	EVENT_OFF = 1U << 7,
 };
 
@@ -53,9 +54,9 @@ enum event_flag {
  * @time_ns: a time of the recording's clock
  * @total_ns: EXIT: the time since the entry. It is negative if the clock went back (see
  *            time_abs()). SCHED_IN: the time off the CPU. ENTRY: see stg_filter.h
- * @self_ns: EXIT: @total_ns less the time of its direct children
+ * @self_ns: EXIT: @total_ns less the time of the call's direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
- * @id: other events: the type, enum event_id
+ * @id: all events except ENTRY, EXIT and LOST: the id, see enum event_id
  * @func: ENTRY, EXIT: the function; SCHED_*: a pseudo function; the change of a counter during a
  *        call: the called function, or NULL if it is unknown; other events: NULL
  * @data: the payload, @data_len bytes, valid until the next batch of the task; NULL: none
@@ -63,7 +64,7 @@ enum event_flag {
  * @depth: the number of calls around the event. Calls without a recorded entry do not count, but
  *         calls that stages drop do
  * @indent: the depth to show: the number of calls around the event that the stages have kept.
- *          Before stg_indent(), it is the depth of the record
+ *          Before stg_indent(), @indent is the depth of the record
  */
 struct event {
 	uint64_t time_ns;

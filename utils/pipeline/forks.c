@@ -11,10 +11,11 @@
 /*
  * A task that has forked children.
  *
- * @call: the state of the filter at the task's last fork(2), if @has_call. It is kept until the
- *        child begins, which may be after fork(2) has returned in the parent
- * @children: the forked children of all tasks, sorted by time. Before index @at, the children of
- *            this task have got their states
+ * @call: the state of the filter at the task's last fork(2), if @has_call. This state is kept until
+ *        the child begins. The child may begin after fork(2) has returned in the parent
+ * @children: the forked children of all tasks, sorted by time
+ * @at: the index of the next child to look at. This task's children with lower indexes have got
+ *      their states
  */
 struct parent {
 	struct pipeline *pipe;

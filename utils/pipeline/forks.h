@@ -5,8 +5,8 @@
 #include "utils/pipeline/pipeline.h"
 
 /*
- * For each forked child, find the state that its parent's filter had at the fork, by reading the
- * parents' records once more. lane_open() takes the states from pipe->at_fork.
+ * For each forked child, find the state that the parent's filter had at the fork. For this purpose,
+ * the records of all parents are read once more. lane_open() takes the states from pipe->at_fork.
  *
  * - The child gets the state of the parent's first thread, even if another thread has forked it.
  *   stg_filter() drops a state whose depth is not that of the child's first record.

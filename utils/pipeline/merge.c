@@ -97,8 +97,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show the events of the lane at the top that come before those of all other lanes. Counting these
- * events takes time. So only one event is shown if the last event came from another lane.
+ * Show events of the lane at the top, up to the next event of another lane. To count these events
+ * takes time. So only one event is shown if the previous event came from another lane.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -192,8 +192,8 @@ static bool takes_turns(const struct merge *merge, const struct lane *lane, merg
 }
 
 /*
- * Show events of the first two lanes, if they alternate. Returns 1 on success, 0 if they do not
- * alternate, or a negative errno.
+ * Show events of the first two lanes, if the lanes alternate. Returns 1 on success, 0 if the lanes
+ * do not alternate, or a negative errno.
  */
 static int take_turns(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -273,7 +273,8 @@ static int compare_heads(const void *a, const void *b)
 
 /*
  * Returns a lower bound of the times of a lane that was not read yet. With this bound, the lane
- * need not be read before its turn. By then, it can often use the buffers of a lane that has ended.
+ * need not be read before its turn. A lane that is read late can often use the buffers of a lane
+ * that has ended.
  */
 static uint64_t earliest_ns(const struct lane *lane)
 {

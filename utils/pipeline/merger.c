@@ -11,7 +11,7 @@
 #include "utils/base/fd.h"
 #include "utils/pipeline/kinds/event_kind.h"
 
-/* The most events that are read from a source at once. */
+/* The maximum number of events that are read from a source at once. */
 #define READ_AT_ONCE 128
 
 /*
@@ -343,7 +343,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 				     : MAX(find_complete(first_ns, feed->last_ns),
 					   feed->complete_ns);
 
-	/* Names that were read before their task was announced may be out of order. */
+	/* If a task got names before it was announced, the names may not be sorted by time. */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);
 

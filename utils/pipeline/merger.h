@@ -25,7 +25,7 @@
  * A queued event.
  *
  * @data: the payload, on the heap; NULL: none
- * @data_len: the length of the payload. Without a payload, it is the CPU or 0, as in struct event
+ * @data_len: the length of the payload. Without a payload: the CPU or 0, as in struct event
  * @depth: ENTRY, EXIT: the depth of the record
  * @source: the index of the event's source in the merger. It orders events with the same time
  */
@@ -90,7 +90,7 @@ struct stray;
  * @keeps_all: the queues of tasks that are added later are wanted
  * @strays: events of tasks that a growing recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
- * @last_ns: the latest time that was read
+ * @last_ns: the largest time that was read
  * @why: room for the error of a source
  */
 struct merger {

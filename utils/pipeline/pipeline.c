@@ -37,7 +37,7 @@ bool pipeline_selects(const struct pipeline_config *config, const struct task *t
 	return config->nr_tids == 0;
 }
 
-/* True when a call is held back until its end, or an event within it, was read. */
+/* True when an ENTRY is held back until later events decide whether the call is shown. */
 static bool holds_back(const struct pipeline *pipe)
 {
 	if (!pipe->is_filtered)

@@ -34,7 +34,7 @@
  */
 
 enum pipeline_order {
-	PIPELINE_BY_TIME, /* all tasks merged; ties in the order of their ids */
+	PIPELINE_BY_TIME, /* all tasks merged; at equal times, the lowest task id comes first */
 	PIPELINE_BY_TASK, /* one task after the other, not merged by time */
 };
 
@@ -76,8 +76,8 @@ struct view_resume {
  * @events: gets successive events of one task, which are valid during the call only
  * @resume: called before the events of a part of @at->task. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
- * @mixed: gets events of tasks that alternate, in the order of time. NULL: @events gets the events
- *         of these tasks, only a few of a task at a time
+ * @mixed: when tasks alternate, gets the events of all these tasks, in the order of time. NULL:
+ *         @events gets these events. Each call of @events gets a few events of one task
  * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
  *            the second window of each task, and so on
  */
@@ -89,12 +89,12 @@ struct view {
 	bool in_parts;
 };
 
-/* The most sources that a lane has in addition to the records. */
+/* The maximum number of sources that a lane has in addition to the records. */
 #define LANE_OTHERS 1
 
 enum lane_state {
 	LANE_READS,
-	LANE_DRY,      /* no more events so far, in a growing recording or a stream */
+	LANE_DRY,      /* no events now; a growing recording or a stream may bring more */
 	LANE_AT_END,   /* the sources are at their end */
 	LANE_FINISHED, /* later events are out of the range */
 };
@@ -111,7 +111,7 @@ enum lane_state {
  * @calls: the stack of the program's calls and, above them, the kernel's
  * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch
  *          and after the last one, while other tasks use the memory
- * @raw: the events before the duration filter, if the lane @holds_back calls; else NULL
+ * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open before the range
  * @has_events: read_events() has found events in the range, which may be hidden later
  * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or an EVENT_POINT was
@@ -162,14 +162,14 @@ struct lane {
 /*
  * @config: the given configuration. If the pipeline @is_filtered, stg_filter does the work of
  *          time_filter_ns, size_filter, depth and is_off, so these four are set to their defaults
- * @kinds: the kinds of sources of all tasks, up to NULL
+ * @kinds: the kinds of sources that are shared by all tasks. The last element is NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: open in a growing recording, and while the pipeline runs
  * @surveys: an element for each task (task->index); NULL in a growing recording
- * @window_bytes: the maximum memory for the queued events of tasks that are merged by time, or of
- *                one task that streams
+ * @window_bytes: the maximum memory for queued events: of all tasks if tasks are merged by time, or
+ *                of one lane that streams (lane->streams)
  * @held_bytes: the maximum memory for queued events of tasks that come one after the other
- * @kernel: the number of events that the kernel has lost, in the files read so far
+ * @kernel: the number of events that the kernel has lost, according to the files that were read
  * @ext: extern.dat; NULL: there is none
  * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork
  *           (forks.h); NULL: none
@@ -240,8 +240,8 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * Returns the time of the first record of the tasks, where time ranges begin. Events in other files
- * may be earlier. Without records, returns pipe->first_ns.
+ * Returns the time of the first record of all tasks. Elapsed times of time ranges count from this
+ * time. Events in other files may be earlier. Without records, returns pipe->first_ns.
  */
 uint64_t pipeline_first_record_ns(const struct pipeline *pipe);
 
@@ -338,9 +338,10 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * For tasks that come one after the other: fill the queues of lanes, beginning with lane @first,
- * until @held_bytes are used. The queues keep their events until pipeline_drop_group(). Streaming
- * lanes get their events later.
+ * For tasks that come one after the other: fill the queues of a group of lanes. The group begins
+ * with lane @first, and has as many lanes as fit into @held_bytes. The queues keep their events
+ * until pipeline_drop_group(). A lane that needs more than @held_bytes gets its events later, from
+ * lane_stream().
  *
  * Returns the index of the lane after the group, or a negative errno with @err.
  */

@@ -281,8 +281,8 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * Drop the events that the lane has taken. If some of them still wait for the view, keep them all,
- * because their payloads are still needed.
+ * Drop the events that the lane has taken. But if any event of the lane still waits for the view,
+ * drop nothing, because the view needs the payloads.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
@@ -344,7 +344,7 @@ static bool choose_windows(struct pipeline *pipe)
 	return true;
 }
 
-/* Pass on all events of the lane that are complete. */
+/* Pass on the lane's events up to the end of the window. */
 static int run_window(struct lane *lane, const struct view *view, struct uft_err *err)
 {
 	uint64_t first_ns = MIN(lane->task->first_ns, lane_next_other_ns(lane));

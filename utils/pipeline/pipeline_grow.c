@@ -109,8 +109,8 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 	if (ret < 0)
 		return ret;
 	/*
-	 * The first time is final when all events up to it are known. It is 0 as long as there are
-	 * only LOST records, which have no time.
+	 * pipe->first_ns is final when all events up to this time are known. As long as there are
+	 * only LOST records, which have no time, pipe->first_ns is 0.
 	 */
 	bool is_settled = pipe->first_ns && pipe->first_ns <= pipe->known_ns;
 

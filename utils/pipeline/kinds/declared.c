@@ -127,8 +127,9 @@ static const char *usual_name(enum fst_kind kind)
 }
 
 /*
- * Make a unique name for a field: the word before its "=" in the format, a word for the directive's
- * kind, or "arg" and a number.
+ * Make a unique name for the field of a directive: KEY, if the format has "KEY=" before the
+ * directive, else a word for the directive's kind. If this name is missing or used already, the
+ * name is "arg" and a number.
  */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)
@@ -353,8 +354,8 @@ struct declared_event *declared_events_find(const struct declared_events *declar
 /* --- payloads --- */
 
 /*
- * Find the value of directive @index. The numbers begin with the directives of @event->common, and
- * go on with those of @event->format. *@is_cut becomes true if the value was truncated.
+ * Find the value of directive @index. Indexes count the directives of @event->common first, then
+ * the directives of @event->format. *@is_cut becomes true if the value was truncated.
  */
 static bool find_value(const struct declared_event *event, struct fst_bytes from, size_t index,
 		       struct fst_value *value, bool *is_cut)

@@ -1,5 +1,6 @@
 /*
- * Events known from log lines (see declared_line.h). Their payload is in utils/format/event_data.h.
+ * Events known from log lines (see declared_line.h). utils/format/event_data.h defines the form of
+ * the payload.
  */
 #include "utils/pipeline/kinds/declared_line.h"
 
@@ -60,7 +61,7 @@ static struct text body_of(const struct event_context *context)
 	return text_of(data + EVENT_LINE_TIME_BYTES, len - EVENT_LINE_TIME_BYTES);
 }
 
-/* Get a field. Its value is that of the first word "KEY=value" in the line. */
+/* Get a field: the value in the first word "KEY=value" of the line. KEY is the field's name. */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out)
 {

@@ -1,6 +1,7 @@
 /*
  * Events that are known only from lines of a log (`utrail events import`). The payload of an event
- * is the text of its line. Fields are found in it by their keys.
+ * has the time of the line, and the text after the event's name. Each field is the value of a word
+ * "KEY=value" in this text.
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_LINE_H
 #define UTRAIL_PIPELINE_DECLARED_LINE_H

@@ -1,6 +1,6 @@
 /*
- * Static probes with arguments: integers and floating-point numbers, of which any may be missing
- * (utils/format/event_data.h).
+ * Static probes with arguments. Each argument is an integer or a floating-point number. Any
+ * argument may be missing in a payload (utils/format/event_data.h).
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_PROBE_H
 #define UTRAIL_PIPELINE_DECLARED_PROBE_H

@@ -57,7 +57,8 @@ void event_choice_deinit(struct event_choice *choice)
 
 /*
  * True when an event is selected by a name that the recorder has written since the events were
- * chosen. Only a growing recording gets such names. One thread reads it, so no lock is needed.
+ * chosen. Only a growing recording gets such names. A growing recording is read by a single
+ * thread, so no lock is needed.
  */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {

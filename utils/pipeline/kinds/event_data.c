@@ -149,7 +149,10 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
  */
 #define SAME_TIME_MAX 16
 
-/* Find the entry of @id among the next entries of @time_ns, and buffer it completely. */
+/*
+ * Find the entry of @id among the next entries that have the time @time_ns. Buffer the entry
+ * completely.
+ */
 static bool find_beside(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 			struct event_data *entry)
 {

@@ -8,7 +8,10 @@
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 
-/* The rows for ids without a row of their own, by the first id of their range. */
+/*
+ * One row for each range of ids. The row is used for all ids of the range that have no row of their
+ * own. The id of the row is the first id of the range.
+ */
 static const struct event_kind nameless[] = {
 	{ EVENT_ID_KERNEL, "kernel_event", EVENT_OF_KERNEL, EVENT_KIND_NAMELESS },
 	{ EVENT_ID_BUILTIN, "builtin_event", EVENT_OF_PROGRAM, EVENT_KIND_NAMELESS },

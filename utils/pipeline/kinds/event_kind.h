@@ -27,8 +27,8 @@ enum event_field_type {
 /*
  * A field of an event.
  *
- * @size: the number of its bytes in the payload, after those of the previous fields. 0: a text up
- *        to the end of the payload, or a value that the kind's get() makes
+ * @size: the size of the field in bytes. In the payload, each field follows the previous field. 0:
+ *        a text up to the end of the payload, or a value that the kind's get() makes
  * @unit: text after the number; NULL: none
  * @place: a number whose meaning the kind's get() defines
  */
@@ -53,7 +53,7 @@ struct event_value {
 /* The reader for which a value is written. */
 enum value_form {
 	VALUE_SHOWN, /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
-	VALUE_RAW,   /* for dumps of the files' content: as VALUE_SHOWN, but 2 instead of +2 */
+	VALUE_RAW,   /* for dumps of recorded files: as VALUE_SHOWN, but 2 instead of +2 */
 	/* for people, but only for arguments of static probes: as VALUE_SHOWN, without quotes */
 	VALUE_BARE,
 	VALUE_LOGGED, /* for a line of a log: 2, 1f, 0.5000, 12.5000, text */
@@ -74,7 +74,7 @@ void event_value_put(const struct event_value *value, enum value_form how, struc
  * An event, and the data needed to read it.
  *
  * @task: NULL: the event belongs to no task
- * @is_raw: for a dump of the files' content: differences have no plus sign
+ * @is_raw: for a dump of recorded files: differences have no plus sign
  */
 struct event_context {
 	const struct trace_data *data;
@@ -144,7 +144,7 @@ extern const struct event_kind event_kinds_counter[2];
 
 /*
  * If events of @kind have differences of a counter, returns the counter's name, and sets *@index to
- * its index among the recording's counters. Returns NULL for other kinds.
+ * the counter's place among the recording's counters. Returns NULL for other kinds.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 

@@ -23,14 +23,14 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Read events.txt, if there is one, and events.def. The types of kernel events come from @data. */
+/* Read events.def, and events.txt if it exists. The types of kernel events come from @data. */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
- * Find an event's kind, which is valid until the next call. If the id is unknown in a growing
- * recording, events.txt is read again, since it may name the id by now. An id that stays unknown
- * gets the nameless row of its range.
+ * Find the kind of an event. The result is valid until the function is called again. If the id is
+ * unknown in a growing recording, events.txt is read again: a new line may name the id. An id
+ * that stays unknown gets the nameless row of its range.
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

@@ -1,4 +1,4 @@
-/* The type of events that tell that the probe has left out calls. */
+/* The type of one event: the probe did not record deeper calls. */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

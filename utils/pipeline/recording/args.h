@@ -10,8 +10,8 @@
 struct trace_data;
 
 /*
- * The specifications of one function. @retval: only the first one counts. @is_known: @args is from
- * the table of library functions, so autoargs_count() applies
+ * The specifications of one function. @retval: only the first element counts. @is_known: @args is
+ * from the table of library functions, so autoargs_count() applies
  */
 struct func_args {
 	struct argspecs args;
@@ -20,12 +20,13 @@ struct func_args {
 };
 
 /*
- * Specifications by the rules of doc/formats/info.md, "Argument specifications". Specifications by
- * the user are used first, then those of debug information (.dbg), then the tables of library
- * functions.
+ * Finds specifications as doc/formats/info.md, "Argument specifications", defines. The user's
+ * specifications have priority. Debug information (.dbg) comes second, and the tables of library
+ * functions come last.
  *
- * @has_specs: there are rules, or specifications are looked up for all functions; if false, there
- *             are no values, and arg_book_find() changes nothing, so several threads may call it
+ * @has_specs: there are rules, or specifications are looked up for all functions. If @has_specs is
+ *             false, there are no values. arg_book_find() then changes nothing, so several threads
+ *             may call it
  * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Names
  *                           and specifications are texts in @tables
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
@@ -63,7 +64,8 @@ void arg_book_close(struct arg_book *book);
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 
 /*
- * Returns the length, without padding, of the payload of a call, or of its return.
+ * Returns the length of a payload without padding. @is_exit: the payload belongs to the EXIT of a
+ * call, else to the ENTRY.
  *
  * @known: the specification of the values
  * @left: number of readable bytes at @payload
@@ -75,8 +77,8 @@ size_t func_args_length(const struct func_args *known, bool is_exit, const uint8
 			size_t left, bool big);
 
 /*
- * Find the definition of @spec's struct in @func's module. Returns NULL if the module has none of
- * that size.
+ * Find the definition of @spec's struct or container in @func's module. Returns NULL if there is no
+ * definition, or if the size of a struct is not the size in @spec.
  */
 const struct struct_def *arg_book_struct(const struct func *func, const struct argspec *spec);
 
