@@ -17,8 +17,8 @@
 #define NAMES_LEAST_BYTES (1U << 20)
 
 /*
- * Returns the page of the first PT_LOAD, which has the lowest address (ELF specification, "Program
- * Header").
+ * Returns the address of the page where the first PT_LOAD segment begins. No other PT_LOAD segment
+ * has a lower address (ELF specification, "Program Header").
  */
 static uint64_t lowest_address(const struct elf_file *file)
 {
@@ -349,8 +349,8 @@ static bool are_native(const struct elf_file *file)
 }
 
 /*
- * Open a table of symbols, if possible without loading it. The table may be larger than its names,
- * and each entry is needed only once, in order.
+ * Open a table of symbols, if possible without loading the table. The entries may take more memory
+ * than the names of the symbols, and each entry is needed only once, in order.
  */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)

@@ -16,7 +16,8 @@
  *
  * @size: size of the file in bytes
  * @base: the address that the file states for the start of the module; 0 in position independent
- *         files. Addresses in .sym files are relative to it (doc/formats/tasks.md, "Module maps")
+ *         files. Addresses in .sym files are relative to @base (doc/formats/tasks.md, "Module
+ *         maps")
  */
 struct elf_file {
 	int fd;
@@ -40,7 +41,7 @@ int elf_file_open(struct elf_file *file, const char *path, struct uft_err *err);
 /* Like elf_file_open(), for a path that comes from another file (file_open_strange()). */
 int elf_file_open_strange(struct elf_file *file, const char *path);
 
-/* Open an ELF file in memory, which must outlive @file. Returns 0 or -ENOEXEC. */
+/* Open the ELF file in the memory at @image. @image must outlive @file. Returns 0 or -ENOEXEC. */
 int elf_file_open_image(struct elf_file *file, void *image, size_t size);
 
 void elf_file_close(struct elf_file *file);
@@ -157,8 +158,8 @@ int elf_too_long_names(const char *path, struct uft_err *err);
 bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_symbols *symbols);
 
 /*
- * Get entry @index and its name, which has a NUL. Returns false when there is no such entry, or its
- * name is outside of the string table or has 64 KiB or more.
+ * Get entry @index and its name, which ends in a NUL. Returns false when there is no such entry, or
+ * when the name is outside of the string table or has 64 KiB or more.
  */
 bool elf_symbol(struct elf_symbols *symbols, size_t index, GElf_Sym *sym, const char **name,
 		size_t *name_len);

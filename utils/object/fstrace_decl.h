@@ -1,6 +1,6 @@
 /*
- * Events that a program or library declares with FSTRACE_DECL() of <fstrace.h>. They are read from
- * its file.
+ * Events that a program or library declares with FSTRACE_DECL() of <fstrace.h>. These declarations
+ * are read from the file of the program or library.
  */
 #ifndef UTRAIL_OBJECT_FSTRACE_DECL_H
 #define UTRAIL_OBJECT_FSTRACE_DECL_H
@@ -10,8 +10,8 @@
 
 /*
  * @id: name of the event; printable and without blanks
- * @format: NULL when it is not a literal in the source; only the running program knows such a
- *         format
+ * @format: NULL when the source has no literal as the format, so that only the running program
+ *         knows the format
  */
 struct fstrace_decl {
 	char *id;

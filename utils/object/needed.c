@@ -1,4 +1,4 @@
-/* The libraries that a module names as needed (see needed.h). */
+/* The libraries that a module needs (see needed.h). */
 #include "utils/object/needed.h"
 
 #include <errno.h>

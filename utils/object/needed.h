@@ -1,4 +1,4 @@
-/* The libraries that a module names as needed (DT_NEEDED). */
+/* The libraries that a module needs (DT_NEEDED). */
 #ifndef UTRAIL_OBJECT_NEEDED_H
 #define UTRAIL_OBJECT_NEEDED_H
 

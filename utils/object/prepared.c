@@ -121,8 +121,10 @@ static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left
 }
 
 /*
- * Add a site at @addr, in the function at @func, if the nops there have room for a call. @is_told:
- * the file names this place, so a failure is counted.
+ * Add a site at @addr, in the function at @func, if the nops at @addr have room for a call.
+ *
+ * @is_told: the file names this place. If the nops have no room, the place is counted (nr_short,
+ *         nr_unknown)
  */
 static int add_nops(struct finder *f, uint64_t func, uint64_t addr, bool is_told)
 {
@@ -271,7 +273,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* an event of the program: only the program's own handler knows it */
+		return 0; /* an event, for a handler in the program itself */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;

@@ -9,9 +9,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A place that can be changed. Addresses are the file's own.
+ * A place that can be changed. Addresses are as stated in the file, before relocation.
  *
- * @func: start of its function
+ * @func: start of the function that contains the place
  * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for an existing call of a hook
  * @bytes, @original: length and bytes of the code to replace
  */
@@ -46,7 +46,7 @@ void prepared_deinit(struct prepared *prepared);
  * - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
  * - places in the section xray_instr_map (clang -fxray-instrument)
  * - nops at the places in the section __mcount_loc (-mnop-mcount with -mrecord-mcount)
- * - nops at the start of functions, in a program that has no such section, was linked for gprof and
+ * - nops at the start of functions, in a program that was linked for gprof, lacks __mcount_loc and
  *   has no call of a hook
  */
 bool object_is_prepared(const struct elf_file *file);

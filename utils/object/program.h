@@ -22,7 +22,8 @@ enum object_kind {
  * @elf_class, @endian: EI_CLASS and EI_DATA
  * @type, @machine: e_type and e_machine
  * @is_static: it has no dynamic loader, so nothing can be preloaded
- * @has_mcount, @has_fentry, @has_cyg_profile: it calls the compilers' hook of this name
+ * @has_mcount, @has_fentry, @has_cyg_profile: it calls the hook mcount(), __fentry__() or
+ *         __cyg_profile_func_enter() of compilers
  * @is_prepared: its functions have room for hooks (prepared.h)
  * @runs_python: it contains Python's interpreter, or calls it in libpython
  * @switches_stacks: it calls functions that switch stacks: swapcontext(3) or Boost.Context

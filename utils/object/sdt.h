@@ -7,7 +7,7 @@
 
 /*
  * A marked place of a static probe: a `nop`. A static probe may have several places (in inlined
- * functions, or because several static probes of the source have one name). <sys/sdt.h> of
+ * functions, or because several static probes of the source have the same name). <sys/sdt.h> of
  * SystemTap defines the format: section .note.stapsdt, notes of type 3 named "stapsdt".
  *
  * @provider, @name: on the heap, never empty, without control characters

@@ -97,7 +97,7 @@ static bool read_link(const struct elf_file *file, const char **name, uint32_t *
 	size_t len = strnlen(text, sec.data->d_size);
 	size_t crc_at = ALIGN_UP(len + 1, (size_t)4);
 
-	/* Refuse a name with a slash, which could lead anywhere. */
+	/* Refuse a name with a slash: such a path could lead anywhere. */
 	if (len == 0 || crc_at + 4 > sec.data->d_size || memchr(text, '/', len))
 		return false;
 	*name = text;

@@ -8,9 +8,10 @@
  * Open the debug file of @file, whose path is @path. Returns false when there is none (GDB manual,
  * "Separate Debug Files"). A debug file is found
  *
- * - by build-id below /usr/lib/debug/.build-id
- * - by .gnu_debuglink beside @path, in .debug/ and below /usr/lib/debug. If both files have a
- *   build-id, the two must be equal. If one file has none, the CRC must match
+ * - by its build-id, below /usr/lib/debug/.build-id
+ * - by its name in .gnu_debuglink: in the directory of @path, in .debug/ of this directory, or
+ *   below /usr/lib/debug. If both files have a build-id, the build-ids must be equal. Otherwise
+ *   the CRC must match
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 

@@ -8,8 +8,8 @@
 #include "utils/object/dwarf/debug_file.h"
 
 /*
- * An ELF file whose debug information has two sections of one byte. libdw refuses a file that has
- * only .debug_str (dwarf_begin_elf.c, valid_p()).
+ * An ELF file with two sections of debug information, each of one byte. One section is not enough:
+ * libdw refuses a file that has only .debug_str (dwarf_begin_elf.c, valid_p()).
  */
 struct empty {
 	Elf64_Ehdr head;
@@ -64,7 +64,7 @@ static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id,
 {
 	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
 		return alt->file.elf;
-	/* libelf does not change a file in memory. */
+	/* libelf only reads this memory, although its parameter is not const. */
 	alt->elf = elf_memory((char *)(uintptr_t)&empty, sizeof(empty));
 	return alt->elf;
 }

@@ -1,7 +1,8 @@
 /*
- * The debug information that several programs share, in a file of its own that dwz(1) makes. The
- * section .gnu_debugaltlink of a program has the name of the file. libdw would open any file with
- * this name, and would wait if the file is a FIFO. So the functions below open the file themselves.
+ * Debug information that several programs share. dwz(1) moves such information into a separate
+ * file. The section .gnu_debugaltlink of a program contains the name of this file. libdw would open
+ * any file with this name, and would wait if the file is a FIFO. So the functions below open the
+ * file themselves.
  */
 #ifndef UTRAIL_OBJECT_DWARF_ALT_H
 #define UTRAIL_OBJECT_DWARF_ALT_H
@@ -14,8 +15,8 @@
 /*
  * The shared file of one program. Starts as DWARF_ALT_CLOSED and ends with dwarf_alt_close().
  *
- * @file: the file; closed when the program has none, or names another file than the one that
- *        debug_file_open_shared() opens
+ * @file: the shared file; closed when the program names no shared file, or when
+ *        debug_file_open_shared() failed
  * @elf, @dwarf: the debug information of the file, or empty debug information
  */
 struct dwarf_alt {

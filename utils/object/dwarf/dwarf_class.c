@@ -1,6 +1,6 @@
 /*
- * The classes of the first 16 bytes of a type. They tell how values of the type are passed (psABI,
- * see dwarf_type.h).
+ * The classes of the first 16 bytes of a type. The classes tell how values of the type are passed
+ * (psABI, see dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
@@ -22,8 +22,9 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * Merge the classes of a value of @bytes at @offset of a struct into @classes: the value's first
- * word has @class, its other words have @rest. Only the struct's first two words count.
+ * Merge the classes of a value in a struct into @classes, which describes only the struct's first
+ * two words. The value has @bytes and begins at @offset of the struct. The value's first word has
+ * @class, the other words of the value have @rest.
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)
@@ -119,7 +120,10 @@ static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t
 			 nesting + 1);
 }
 
-/* Merge the classes of a member at @offset into @classes of the passed struct (psABI 3.2.3). */
+/*
+ * Merge the classes of a member into @classes (psABI 3.2.3). @offset: where the member begins in
+ * the passed struct
+ */
 static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 		     uint8_t classes[2], int nesting)
 {
@@ -155,7 +159,7 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 			classify_array(loader, &type, offset, classes, nesting);
 		return;
 	case DW_TAG_base_type:
-		/* A packed struct with a number that is not aligned is passed in memory. */
+		/* A packed struct that contains an unaligned number is passed in memory. */
 		if (bytes && bytes <= EIGHTBYTE && offset % bytes)
 			classes[0] = DWARF_CLASS_MEMORY;
 		else if (dwarf_is_x87(&type))

@@ -199,8 +199,8 @@ static uint32_t size_of(Dwarf_Die *type)
 }
 
 /*
- * Find type and size of the elements. A type that is only declared has no size in the file, but the
- * sizes of strings are known.
+ * Find the type and the size of a container's elements. If the file only declares the class of the
+ * elements, the size is unknown, except for the known kinds of std::string.
  */
 static bool element_of(struct shaping *s, Dwarf_Die *die, Dwarf_Die *type, uint32_t *bytes)
 {
@@ -297,8 +297,8 @@ static bool put_bits(struct shaping *s, Dwarf_Die *die, const struct dwarf_layou
 }
 
 /*
- * The offset of the member of libstdc++'s iterator that points into the table of blocks. In all
- * known versions it is the last member.
+ * The offset of a pointer in the iterator of libstdc++'s deque. The pointer leads into the deque's
+ * table of blocks. In all known versions, this pointer is the iterator's last member.
  */
 #define ITERATOR_SLOT 24
 
@@ -481,7 +481,7 @@ static bool put_variant(struct shaping *s, Dwarf_Die *die, const struct dwarf_la
 	return true;
 }
 
-/* Returns the alignment that compilers give a value of this type. */
+/* Returns the alignment with which compilers place a value of type @die. */
 static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsigned depth)
 {
 	Dwarf_Die type = *die;
@@ -496,7 +496,7 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* For std::string, clang emits a declaration without members. A string has a pointer. */
+	/* clang writes no members of std::string. A string is aligned like a pointer. */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))
@@ -621,7 +621,7 @@ static bool put_layout(struct shaping *s, Dwarf_Die *die, const struct dwarf_lay
 
 /*
  * Write the shape of a container. *@is_one becomes true when @die has the name of a container, even
- * if its layout is unknown.
+ * if the layout of @die is unknown.
  */
 static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, unsigned nesting,
 			  bool *is_one)
@@ -642,8 +642,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 
 /*
  * Write the shape of a struct: its size, and then the shapes of the fields that are containers,
- * strings, or structs with such fields. A field of an unknown kind, or one for which there is no
- * room, gets one byte without data.
+ * strings, or structs with such fields. If the shape of a field is unknown, or is too long, the
+ * field is written as a struct of one byte with an unknown definition.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -707,9 +707,11 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 }
 
 /*
- * Finds the shape of class @die, and the key of the shape's definition.
+ * Finds the shape of class @die. Returns NULL when there is none.
  *
- * @fields: the key of the definition of struct @die; NULL: @die may be a container
+ * @fields: the key of the definition that lists the fields of struct @die; NULL: @die may be a
+ *         container
+ * @key: gets the key of the definition that contains the shape
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			    const char **key)

@@ -284,7 +284,7 @@ static bool is_gnu_c(Dwarf_Die *unit)
 	       (producer[5] == ' ' || (producer[5] >= '0' && producer[5] <= '9'));
 }
 
-/* Load the part of a unit that is in another file than its @skeleton. */
+/* Load a split unit: the module has only the @skeleton, and another file has the unit. */
 static void load_split(struct dwarf_loader *loader, struct dwarf_splits *splits, Dwarf_CU *unit,
 		       Dwarf_Die *skeleton)
 {

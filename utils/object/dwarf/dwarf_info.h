@@ -17,7 +17,7 @@ enum dwarf_kind {
 	DWARF_POINTER,
 	DWARF_STRING, /* a pointer to char */
 	DWARF_ENUM,
-	DWARF_STRUCT,	   /* struct, class, union, and other types that are passed like one */
+	DWARF_STRUCT,	   /* a struct, class or union, or a type that is passed like a struct */
 	DWARF_STD_STRING,  /* std::string of GNU's library */
 	DWARF_LLVM_STRING, /* std::string of LLVM's library */
 	DWARF_UNKNOWN,	   /* a struct that is only declared */
@@ -39,19 +39,19 @@ enum dwarf_class {
  *
  * @bytes: size; 0 for an empty struct
  * @is_signed: DWARF_INT, DWARF_ENUM
- * @is_reference: the value is a reference to a string or container. The other members describe
- *         this target, and the reference is shown like the target. References to other types are
- *         DWARF_POINTER
+ * @is_reference: the value is a reference to a string or container. The other members of this
+ *         description describe the string or container, which is shown instead of the reference.
+ *         References to other types are DWARF_POINTER
  * @name: DWARF_ENUM, DWARF_STRUCT: name without template arguments, or NULL
  *
  * DWARF_STRUCT only:
  *
  * @is_by_reference: copying needs a function, so C++ passes the address of a copy
- * @is_vector: it is passed in one vector register of any size
- * @alignment: alignment of its place on the stack; 0: that of a word
+ * @is_vector: the value is passed in one vector register of any size
+ * @alignment: alignment of the value on the stack; 0: the alignment of a word
  * @classes: enum dwarf_class of the first 16 bytes; the first one is DWARF_CLASS_MEMORY when the
  *         value is passed in memory
- * @fields: key of its definition in dwarf_info.structs; NULL: its fields are unknown
+ * @fields: key of the struct's definition in dwarf_info.structs; NULL: the fields are unknown
  * @shape: shape of a container of the C++ library (utils/spec/args/shape.h), or of a struct with
  *         containers; or NULL
  */
@@ -69,7 +69,10 @@ struct dwarf_type {
 	const char *shape;
 };
 
-/* @reg: DWARF's number of the register at the function's start; -1: unknown */
+/*
+ * @reg: the register that has the parameter at the start of the function, in DWARF's numbers; -1:
+ *         unknown
+ */
 struct dwarf_param {
 	struct dwarf_type type;
 	int16_t reg;

@@ -9,8 +9,8 @@
 /* clang-format off */
 /*
  * The members of containers, and the layout of their nodes. Set, map, multiset and multimap share
- * one definition. The four unordered containers share another one. libc++ has two definitions of
- * each kind, for two of its versions (LLVM_TREE_PAIR, LLVM_TREE).
+ * one definition. The four unordered containers share another one. For libc++, each of the two
+ * definitions has two forms, for two versions of libc++ (LLVM_TREE_PAIR, LLVM_TREE).
  */
 #define GNU_TREE { "_M_t._M_impl._M_header._M_left", "_M_t._M_impl._M_node_count" }, { 16, 24, 8, 32 }
 #define GNU_HASH { "_M_h._M_before_begin._M_nxt", "_M_h._M_element_count" }, { 0, 0, 0, 8 }

@@ -16,8 +16,8 @@ struct dwarf_node {
 };
 
 /*
- * The number of owners among the counters of a shared_ptr: its offset and its size in bytes. @bias:
- * is added to the number before it is displayed
+ * The counter of owners, in the block of counters of a shared_ptr: the counter's offset and size in
+ * bytes. @bias: readers show the sum of the counter and @bias
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;
@@ -29,8 +29,9 @@ struct dwarf_owners {
  *
  * @name: name of the template
  * @letter: kind of node in utils/spec/args/shape.h
- * @paths: the members whose offsets become numbers of the shape's node; they may be in base
- *         classes. If the letter requires a pointer, the first member must be one
+ * @paths: members of the container, or of its base classes. The offsets of these members become
+ *         numbers of the shape's node. If the letter requires a pointer, the first member must be
+ *         a pointer
  */
 struct dwarf_layout {
 	const char *name;

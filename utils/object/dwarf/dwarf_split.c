@@ -144,8 +144,8 @@ static bool open_index(const struct elf_file *package, struct index *index)
 		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
 	};
 	/*
-	 * Version 5 stores its number in two bytes, and then two zeros. Version 2 stores it in four
-	 * bytes.
+	 * The version is at the start. In version 5, it has two bytes, and two zeros follow. In
+	 * version 2, it has four bytes.
 	 */
 	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
 	index->nr_columns = index_u32(index, 4);
@@ -213,8 +213,8 @@ static struct part piece(const struct index *index, uint32_t row, uint8_t number
 }
 
 /*
- * A package. Its sections are found and unpacked once: a hostile program may have any number of
- * skeletons.
+ * A package. Its sections are unpacked once, and not again for each skeleton: a hostile program may
+ * have any number of skeletons.
  *
  * @sections: in the order of @kinds
  */
@@ -401,7 +401,10 @@ static bool find_unit(struct dwarf_split *split, uint64_t id)
 	return false;
 }
 
-/* Open a unit from its parts. @taken: number of bytes that take_bytes() has counted before. */
+/*
+ * Open a unit from its parts. @taken: number of bytes that the caller has already counted for this
+ * unit with take_bytes()
+ */
 static bool open_parts(struct dwarf_split *split, struct dwarf_splits *splits, Dwarf_Die *skeleton,
 		       uint64_t id, struct parts *parts, uint64_t taken)
 {

@@ -13,19 +13,19 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A limit on the bytes that are read of split units and their files: this number for each byte of
- * the module, plus a constant, which small modules need.
+ * The limit for reading split units and their files, in bytes: this number for each byte of the
+ * module, plus a constant, which small modules need.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files that the skeletons of a module name. Starts with dwarf_splits_init() and ends with
- * dwarf_splits_deinit().
+ * The files to which the skeletons of a module refer by name. Starts with dwarf_splits_init() and
+ * ends with dwarf_splits_deinit().
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed
- * @package: the .dwp file; NULL: there is no readable one
- * @has_looked: the package was searched; this is done at the first skeleton
+ * @package: the .dwp file; NULL: no readable .dwp file was found
+ * @has_looked: the first skeleton has started the search for the .dwp file
  * @bytes_left: bytes of files and units that may still be read: skeletons of a hostile program may
  *         all name one large file
  * @nr_missing: number of units that were not found
@@ -66,11 +66,11 @@ struct dwarf_split {
 };
 
 /*
- * Open the split unit of @unit, whose first entry is @skeleton. The unit may be in one of three
- * places: in the module's package, in the compiler's directory, or next to the module. A relative
- * name of the compiler's directory is ignored, because the reader runs in another directory.
- * Returns false when the unit was not found. Such a unit is counted in @splits if @skeleton names
- * its file.
+ * Open the split unit that belongs to @unit. @skeleton is the first entry of @unit. The split unit
+ * may be in one of three places: in the module's package, in the compiler's directory, or next to
+ * the module. A relative name of the compiler's directory is ignored, because the reader runs in
+ * another directory. Returns false when the split unit was not found. Such a unit is counted in
+ * @splits if @skeleton names its file.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

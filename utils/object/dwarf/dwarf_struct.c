@@ -11,15 +11,15 @@
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
 /*
- * Fields with longer names are left out: many fields of a file may share one long name, and each of
- * their definitions has a copy of it.
+ * Fields with longer names are left out: many fields may share one long name in the file, but every
+ * definition of such a field has its own copy of the name.
  */
 #define FIELD_NAME_MAX 1024
 
 /*
  * A definition that is being made.
  *
- * @text: "BYTES field,field,..."; the key is not known yet
+ * @text: the definition without its key: "BYTES field,field,..."
  * @nr_boxed: number of all boxed fields; @boxed: the first @max_boxed of them
  */
 struct making {
@@ -144,8 +144,9 @@ static void put_array(struct making *m, Dwarf_Die *member, Dwarf_Die *array, uin
 }
 
 /*
- * Write a boxed field: a container, a string, or a struct with boxed fields. The content of a boxed
- * field is not in its bytes in the struct. Returns false when the field is not boxed.
+ * Write a boxed field: a container, a string, or a struct with boxed fields. In a recording, the
+ * content of a boxed field follows the bytes of the struct. Returns false when the field is not
+ * boxed.
  */
 static bool put_boxed(struct making *m, Dwarf_Die *member, const struct dwarf_type *type,
 		      uint32_t offset)

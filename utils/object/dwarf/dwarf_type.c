@@ -128,7 +128,7 @@ bool dwarf_has_flag(Dwarf_Die *die, unsigned name)
 	return dwarf_attr_integrate(die, name, &attr) && dwarf_formflag(&attr, &flag) == 0 && flag;
 }
 
-/* True for plain char. Other types of one byte are numbers, and no characters of strings. */
+/* True for plain char. Other types of one byte are numbers, not characters. */
 static bool is_char(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
@@ -305,7 +305,10 @@ static bool has_member(struct dwarf_loader *loader, Dwarf_Die *die, const char *
 	return false;
 }
 
-/* True when @die is in namespace @wanted. On each level, the last entry before @die contains it. */
+/*
+ * True when @die is in namespace @wanted. The search goes from the unit down to @die: among the
+ * children of an entry, the last child that starts before @die contains @die.
+ */
 static bool is_in_namespace(struct dwarf_loader *loader, Dwarf_Die *die, const char *wanted)
 {
 	Dwarf_Die at;
@@ -431,8 +434,8 @@ static void put_enumerators(struct dwarf_loader *loader, Dwarf_Die *die, struct 
 		    !enumerator_value(&child, &value))
 			continue;
 		/*
-		 * Many enumerators of a file may share one long name, so this text could be longer
-		 * than the file.
+		 * Many enumerators of a file may share one long name, so the definition could be
+		 * longer than the file.
 		 */
 		if (out->len + strlen(name) > ENUM_MAX) {
 			loader->is_too_much = true;
@@ -490,8 +493,8 @@ static void make_enum(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_
 }
 
 /*
- * Define a type that has no fields. It is shown as @nr parts without names, each of @letter and
- * @bytes (utils/spec/args/structdef.h).
+ * Define a type that has no fields. A value of the type is shown as @nr parts without names. Each
+ * part has the size @bytes and the kind @letter (utils/spec/args/structdef.h).
  */
 static void define_parts(struct dwarf_loader *loader, struct dwarf_type *type, char letter,
 			 uint32_t bytes, uint32_t nr)
@@ -591,8 +594,8 @@ static void define_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dw
 }
 
 /*
- * Make the type of a vector, which is passed in one vector register. Vectors of less than eight
- * bytes are passed like integers.
+ * Make the type of a vector. Vectors of eight bytes or more are passed in one vector register.
+ * Smaller vectors are passed like integers.
  */
 static void make_vector(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf_type *type)
 {

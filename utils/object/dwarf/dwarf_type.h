@@ -17,10 +17,10 @@
  *         containers; by the same addresses (utils/spec/args/shape.h)
  * @types: the types of structs, by the same addresses; on the heap
  * @boxed: the keys of structs that have containers or strings in them
- * @skeleton: the skeleton of the split unit that is read; NULL: the unit is not split
- * @is_gnu_c: the unit that is read was compiled by gcc, and its source is in C
+ * @skeleton: the skeleton of the current unit; NULL: the current unit is not split
+ * @is_gnu_c: gcc has compiled the current unit from C
  * @nesting: the number of definitions that have begun and are not complete
- * @shapeless: if above 0, no shapes are made: they would need a definition that is not complete
+ * @shapeless: while above 0, no shapes are made: a shape would need an incomplete definition
  * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  */
@@ -91,7 +91,8 @@ unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_
 bool dwarf_is_class(Dwarf_Die *die);
 
 /*
- * True when class @die has the name of a container of the C++ library. Its layout may be unknown.
+ * True when class @die has the name of a container of the C++ library, even if the layout of @die
+ * is unknown.
  */
 bool dwarf_is_container(Dwarf_Die *die);
 
@@ -119,7 +120,7 @@ const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, 
  * dwarf_type_die(): finds the type in DW_AT_type.
  * dwarf_peel(): removes typedefs and qualifiers from a type. Returns false for void.
  * dwarf_has_flag(): true when the attribute @name is set.
- * dwarf_number(): gets the number of an attribute. Returns false when there is none.
+ * dwarf_number(): gets the value of attribute @name. Returns false when there is no number.
  * dwarf_byte_size(): returns DW_AT_byte_size, or 0.
  */
 bool dwarf_type_die(Dwarf_Die *die, Dwarf_Die *type);
@@ -138,10 +139,10 @@ bool dwarf_is_float(unsigned encoding);
 bool dwarf_is_x87(Dwarf_Die *die);
 
 /*
- * Find the argument classes (INTEGER, SSE, ...) of the first 16 bytes of type @die, 8 bytes each
- * (psABI x86_64, 3.2.3). The caller first sets @classes to DWARF_CLASS_NONE.
- * For a struct, the caller then calls dwarf_settle_classes(). It applies the rules about both
- * classes together ("post merger cleanup").
+ * Find the argument classes (INTEGER, SSE, ...) of type @die: one class for each of the first two
+ * words of 8 bytes (psABI x86_64, 3.2.3). The caller first sets @classes to DWARF_CLASS_NONE.
+ * For a struct, the caller then calls dwarf_settle_classes(). This function applies the rules for
+ * the two classes together ("post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);

@@ -13,16 +13,19 @@ struct srcline;
 
 /*
  * Open the module @path, or its debug file if the module has no lines. Returns NULL when the
- * module's build-id is not @build_id ("": it has none), when there is no debug information, when
- * memory is short, or in a build without libdw.
+ * module's build-id is not @build_id, when there is no debug information, when memory is short, or
+ * in a build without libdw.
+ *
+ * @build_id: "": the module must have no build-id
  */
 struct srcline *srcline_open(const char *path, const char *build_id);
 void srcline_close(struct srcline *lines);
 
 /*
- * Append "FILE:LINE" of the instruction at @addr, relative to the module's map start. Returns
- * false, and appends nothing, when the line is unknown.
+ * Append "FILE:LINE" of the instruction at @addr. Returns false, and appends nothing, when the line
+ * is unknown.
  *
+ * @addr: relative to the module's map start
  * @lines: may be NULL
  */
 bool srcline_put(struct srcline *lines, uint64_t addr, struct strbuf *out);

@@ -14,8 +14,8 @@
 
 /*
  * Limited output of libiberty: a short mangled name can have gigabytes of output. Only a longjmp()
- * out of the callback stops libiberty. During the callback libiberty has nothing on the heap,
- * except at a Rust identifier in Punycode (add_rust_piece()).
+ * out of the callback stops libiberty. During the callback, libiberty has memory on the heap only
+ * for a Rust identifier in Punycode (add_rust_piece()).
  */
 struct printer {
 	struct strbuf *out;
@@ -45,8 +45,8 @@ static bool is_ascii(const char *text, size_t len)
 
 /*
  * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees this text
- * after the call, so a jump out of this call would leak it. If the text is too long, the call for
- * the next piece jumps.
+ * after this function returns, so a longjmp() would leak the text. If the text is too long, this
+ * function drops the text, and jumps only when libiberty calls with the next piece.
  */
 static void add_rust_piece(const char *text, size_t len, void *arg)
 {
@@ -241,7 +241,7 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 		add_name(out, inside + 2, strlen(inside + 2));
 }
 
-/* True for a mangled name of Rust. In the old mangling it ends in a hash of 16 digits. */
+/* True for a mangled name of Rust. Names in the old mangling end in a hash of 16 digits. */
 static bool is_rust(const char *name, size_t len)
 {
 	if (len > 2 && memcmp(name, "_R", 2) == 0)

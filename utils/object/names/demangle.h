@@ -19,14 +19,14 @@ enum demangle_mode {
 void demangle(const char *name, enum demangle_mode mode, struct strbuf *out);
 
 /*
- * Returns the length of @name without suffixes of compilers for copies and parts of a function: for
- * "f.constprop.0.isra.0", the length of "f".
+ * Returns the length of @name without suffixes. Compilers add suffixes to the names of copies and
+ * parts of a function. For "f.constprop.0.isra.0", the result is the length of "f".
  */
 size_t demangle_plain_length(const char *name);
 
 /*
- * Append other names that users may know for the function of symbol @name, each with its NUL, and
- * an empty name at the end:
+ * Append the other names by which users may know the function that has the symbol @name. Each name
+ * ends in a NUL, and an empty name follows the last one:
  *
  * - if the symbol has suffixes of compilers (".part.0"): for DEMANGLE_SIMPLE, the name with these
  *   suffixes; for other modes, the name without these suffixes

@@ -378,9 +378,9 @@ static bool skip_expr(struct skim *s)
 }
 
 /*
- * Write the name of a constructor or destructor: @prefix, and the last part of the name so far. If
- * an abbreviation was written last, its text may have two parts, such as "std::allocator". Only the
- * second part is written again.
+ * Write the name of a constructor or destructor: @prefix, and a copy of the part that was written
+ * last. If an abbreviation was written last, that part may be a pair of names, such as
+ * "std::allocator". Only the second name of the pair is copied.
  */
 static bool put_class_again(struct skim *s, const char *prefix)
 {
@@ -490,7 +490,7 @@ static bool skim_prefix(struct skim *s)
 		return s->mute && skip_index(s) && skip_template_args(s);
 	if (strncmp(s->at, "Dt", 2) == 0 || strncmp(s->at, "DT", 2) == 0)
 		return s->mute && skip_type(s) && skip_template_args(s);
-	if (take_prefix(s, "M")) /* before a lambda in the initializer of the preceding member */
+	if (take_prefix(s, "M")) /* after a member whose initializer contains a lambda */
 		return true;
 	return skim_unqualified(s);
 }

@@ -202,8 +202,8 @@ int plt_entries_load(const struct elf_file *file, struct plt_entries *out)
 }
 
 /*
- * True for a function that any program may call through the GOT, even a program that was compiled
- * without -fno-plt: start files and compilers add such calls (helpers, mcount()).
+ * True for a function whose calls through the GOT do not prove that the program was compiled with
+ * -fno-plt. Start files and compilers add calls of this function to any program.
  */
 static bool is_no_proof(const char *name)
 {
@@ -227,8 +227,8 @@ static bool is_no_proof(const char *name)
 }
 
 /*
- * Make a sorted list of the GOT slots that prove -fno-plt if code calls through them. Returns NULL
- * when memory is short.
+ * Make a sorted list of GOT slots. A call through such a slot proves that the module was compiled
+ * with -fno-plt. Returns NULL when memory is short.
  */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {
@@ -246,8 +246,8 @@ static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 
 /*
  * True when code calls or jumps through a library function's GOT slot (x86: ff 15, ff 25, 32-bit
- * distance). A slot that code only reads does not count: that code takes the function's address
- * rather than calls the function.
+ * distance). Code that only reads a slot does not count: such code takes the function's address,
+ * and does not call the function.
  */
 static bool has_call_through_got(const struct elf_file *file, const struct plt_entries *plt)
 {

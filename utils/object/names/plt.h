@@ -6,7 +6,7 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A way of calling a library function. Addresses are the file's own.
+ * A way of calling a library function. Addresses are as stated in the file, before relocation.
  *
  * @addr: address of the call in recordings (doc/formats/symbols.md, "Library calls"): the PLT
  *         entry, or the relocation entry when calls read the GOT (-fno-plt)
@@ -38,7 +38,7 @@ void plt_entries_deinit(struct plt_entries *plt);
 
 /*
  * Load the entries of @file, those of the PLT first. Returns 0 or -ENOMEM. An entry of the GOT does
- * not prove that calls go through it: see plt_is_bypassed().
+ * not prove that calls go through the GOT: see plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 

@@ -20,9 +20,9 @@ struct sym_query {
 };
 
 /*
- * True when a file with this header belongs to the module. If both build-ids are known, they
- * decide. If not, the paths must be equal, except that any path matches when @query->any_path is
- * set or the header has no path.
+ * True when a file with this header belongs to the module. If the header and the module both have a
+ * build-id, the build-ids must be equal, and the paths do not matter. Otherwise, the paths must be
+ * equal, unless @query->any_path is set or the header has no path.
  */
 bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *query);
 

@@ -1,4 +1,4 @@
-/* The symbols of a module on disk, from all sections and files that may have them. */
+/* Loads the symbols of a module from all sections and files that may contain symbols. */
 #ifndef UTRAIL_OBJECT_SYMTAB_H
 #define UTRAIL_OBJECT_SYMTAB_H
 
