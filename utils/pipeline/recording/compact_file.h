@@ -48,12 +48,16 @@ void compact_file_deinit(struct compact_file *file);
 /* Find the block that has the byte at offset @raw of <tid>.dat. Returns NULL if there is none. */
 const struct compact_place *compact_file_place(const struct compact_file *file, uint64_t raw);
 
-/* Read the header at @place. Returns false if it has no header, or if the file has changed. */
+/*
+ * Read the header of the block at @place. Returns false if the block has no header, or if the file
+ * has changed.
+ */
 bool compact_file_head(const struct compact_place *place, int fd, struct compact_head *head);
 
 /*
- * Read the block at @place, which has a header, into @bytes. COMPACT_SLACK zeros are written after
- * it. Returns 1 with its @head, 0 if the block is gone, or a negative errno.
+ * Read the block at @place into @bytes, and write COMPACT_SLACK zeros after the block. The block
+ * must have a header. Returns 1 with the header in *@head, 0 if the block is gone, or a negative
+ * errno.
  */
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
@@ -65,7 +69,8 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
  * The position of a read, and its result.
  *
  * @offset: the offset in <tid>.dat; after the read, the offset of the next byte
- * @may_skip: the result may begin with @skip bytes that are before @offset
+ * @may_skip: the caller also accepts bytes before @offset at the beginning of the result
+ * @skip: the number of bytes before @offset with which the result begins
  * @is_whole: the result ends with the end of a record
  * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;
  *              UINT64_MAX: none
@@ -80,8 +85,8 @@ struct compact_read {
 
 /*
  * Read decoded bytes of @file into @buf, from read->offset up to @end, at most @room bytes. The
- * bytes are whole blocks, if these fit. @room is at least the size of a record. Any thread may call
- * the function.
+ * bytes are usually whole blocks. If the first block is larger than @room, the bytes are a part of
+ * this block. @room is at least the size of a record. Any thread may call the function.
  *
  * Returns the number of bytes, 0 at the end, or a negative errno.
  */

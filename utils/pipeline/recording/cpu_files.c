@@ -61,7 +61,7 @@ static int compare_files(const void *a, const void *b)
 	const struct cpu_file *x = a;
 	const struct cpu_file *y = b;
 
-	/* Two files may be of one CPU: "perf-cpu3.dat" and "perf-cpu03.dat". */
+	/* Two files may belong to the same CPU: "perf-cpu3.dat" and "perf-cpu03.dat". */
 	return x->cpu != y->cpu ? (x->cpu > y->cpu) - (x->cpu < y->cpu) : strcmp(x->name, y->name);
 }
 

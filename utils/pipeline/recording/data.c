@@ -37,7 +37,10 @@ static bool has_file(const struct trace_data *data, const char *name)
 	return stat(path, &st) == 0;
 }
 
-/* Look for definitions of events: the header of a truncated recording does not mention them. */
+/*
+ * Look for files that define events. The header of a truncated recording does not mention such
+ * files.
+ */
 static void find_definitions(struct trace_data *data)
 {
 	data->has_declared = has_file(data, EVENT_DEFS_FILE) && has_file(data, "events.txt");

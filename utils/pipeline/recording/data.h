@@ -41,7 +41,7 @@ struct task_name {
  *              that may be read now
  * @compact: the blocks of <tid>.cdat; NULL: there is no such file, or there is <tid>.dat
  * @first_ns: no record is earlier than this; set by pipeline_open(); 0 if unknown
- * @refs: its sessions by time; at least one when the recording has any
+ * @refs: the task's sessions by time; at least one if the recording has sessions
  * @names: its names by time; there may be none (see task_name_at())
  */
 struct task {
@@ -68,7 +68,7 @@ struct data_growth;
  * @dir: the directory, as given
  * @is_big_endian: byte order of all binary files
  * @has_declared: the program has declared events (declared.h)
- * @kernel: the formats of the kernel's records, loaded before their files are read
+ * @kernel: the formats of the kernel's records; loaded before the records are read
  * @growth: state of a growing recording (data_open_growing()); else NULL
  */
 struct trace_data {
@@ -105,8 +105,8 @@ void data_close(struct trace_data *data);
  * - The caller waits until the maps and symbols of new sessions are written.
  * - data_grow() makes tasks and sessions from the lines. Tasks never move in memory.
  * - data_measure_files() determines the parts of the tasks' files that may be read. Then call
- *   data_read_more() and data_grow() once more, to know all sessions in these parts: a session's
- *   line comes before its first record.
+ *   data_read_more() and data_grow() once more, to know all sessions in these parts: the line of a
+ *   session is written before the records of the session.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
@@ -140,7 +140,7 @@ int data_name_task(struct trace_data *data, int32_t tid, uint64_t time_ns, const
 
 /*
  * Tasks that are known only from their events. Starts as { 0 }, ends with task_list_deinit().
- * @by_tid: index in @all plus one
+ * @by_tid: maps from a tid to 1 + the index in @all
  */
 struct task_list {
 	struct task *all;
@@ -164,7 +164,7 @@ struct task *task_list_get(struct task_list *list, int32_t tid);
  */
 int data_add_tasks(struct trace_data *data, const struct task_list *list);
 
-/* Sort names by time, after they were added in any order. */
+/* Sort the names of a task by time. data_name_task() appends each name at the end. */
 void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
@@ -172,8 +172,8 @@ void data_sort_names(struct trace_data *data);
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*
- * Returns the time after @now_ns at which the task executes another program, or UINT64_MAX if it
- * never does. The start of the task's first session is not such a time.
+ * Returns the first time after @now_ns at which the task executes another program. Returns
+ * UINT64_MAX if there is no such time. The start of the task's first session does not count.
  */
 uint64_t task_next_exec_ns(const struct task *task, uint64_t now_ns);
 

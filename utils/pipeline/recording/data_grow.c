@@ -20,10 +20,12 @@
  * The state of a growing recording. Tasks must not move in memory, because pipelines and views
  * point to them. So address space is reserved for as many tasks as Linux can have.
  *
- * @dir_fd: the open directory, or negative. While it is open, no other directory gets its inode
- * @offset: the bytes of task.txt that were read
+ * @dir_fd: the open directory, or negative. While the directory is open, a new directory
+ *          cannot get the same inode number
+ * @offset: the number of bytes of task.txt that were read
  * @lines: lines that were read and not applied; the last line may be incomplete
- * @by_tid: index of the task plus one, 0: none; also in reserved address space
+ * @by_tid: by_tid[tid] is 1 + the index of the task; 0: there is no such task. Like the tasks, this
+ *          array is in reserved address space
  */
 struct data_growth {
 	int dir_fd;

@@ -236,7 +236,7 @@ const struct task *task_origin(const struct trace_data *data, const struct task 
 	return task->pid != task->tid ? data_task(data, task->pid) : NULL;
 }
 
-/* Count the sessions of @task that had begun at @time_ns. */
+/* Count the sessions of @task that began at @time_ns or earlier. */
 static size_t count_refs(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->refs, task->nr_refs, sizeof(*task->refs), time_ns);
@@ -263,8 +263,9 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that the origin of @task (task_origin()) had when the task began. It may be the
- * origin's inherited session. Each task is processed once, since origins may form cycles.
+ * Find the session that the origin of @task (task_origin()) had when the task began. If no session
+ * of the origin had begun then, the result is the session that the origin has inherited. Each task
+ * is processed only once, because origins may form cycles.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -303,8 +304,8 @@ static int complete_refs(struct trace_data *data)
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
 	/*
-	 * Find all inherited sessions before any is added, since the search must see only the
-	 * tasks' own sessions.
+	 * The search must see only the tasks' own sessions. So find all inherited sessions first,
+	 * and add the found sessions afterwards.
 	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);
@@ -329,7 +330,7 @@ struct session *task_session(const struct task *task, uint64_t time_ns)
 
 	size_t begun = count_refs(task, time_ns);
 
-	/* The task has its first session even before that session begins. */
+	/* A time before the first session counts as a time in the first session. */
 	return task->refs[begun ? begun - 1 : 0].session;
 }
 

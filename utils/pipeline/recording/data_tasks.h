@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Make the tasks and sessions of task.txt, and tasks for files of records that task.txt does not
- * mention. The sizes of files and the maps of sessions are read later.
+ * Make the tasks and sessions of task.txt. If there is a file of records for a task that is not in
+ * task.txt, make this task, too. The sizes of files and the maps of sessions are read later.
  */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
@@ -15,8 +15,8 @@ int data_load_tasks(struct trace_data *data, struct uft_err *err);
 int32_t task_line_tid(const struct task_line *line);
 
 /*
- * Apply a line of task.txt that is not DLOPEN. Its task must exist. A new session is added to
- * @sessions, the map of all sessions by id. Returns 0 or -ENOMEM.
+ * Apply any line of task.txt except DLOPEN. The task that the line describes must exist. A new
+ * session is added to @sessions, the map of all sessions by id. Returns 0 or -ENOMEM.
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
@@ -32,7 +32,7 @@ int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 
-/* data_grow.c: the state of a growing recording. Destroying it frees data->tasks, too. */
+/* data_grow.c: the state of a growing recording. data_growth_destroy() also frees data->tasks. */
 struct data_growth *data_growth_create(const char *dir);
 int data_growth_open(struct trace_data *data, struct uft_err *err);
 void data_growth_destroy(struct trace_data *data);

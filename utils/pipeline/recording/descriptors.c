@@ -69,8 +69,8 @@ static bool is_pipe(const struct files *files, uint32_t content)
 }
 
 /*
- * Begin the use of a pipe, if the process has only one end of it. A process with both ends may just
- * pass them on to its children.
+ * If the process has only one end of a pipe, note that the process uses the pipe. A process with
+ * both ends may have made the pipe only for its children.
  */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)

@@ -1,5 +1,6 @@
 /*
- * Follows the open descriptors of processes, and the contents of their files, through the records.
+ * Reads from the records which descriptors each process has open, and the file content that each
+ * descriptor refers to.
  */
 #ifndef UTRAIL_PIPELINE_DESCRIPTORS_H
 #define UTRAIL_PIPELINE_DESCRIPTORS_H
@@ -32,8 +33,9 @@ struct descriptor_set {
  *
  * @now: the open descriptors
  * @before: the descriptors before the last execve(2)
- * @since_ns: the beginning of the execution
- * @is_new: the execution's pipes were not examined yet
+ * @execution: the execution (executions.h) that the process is in
+ * @since_ns: the time at which @execution began
+ * @is_new: the pipes of @execution were not examined yet
  */
 struct descriptors_of {
 	struct descriptor_set now;
@@ -59,16 +61,22 @@ void descriptors_deinit(struct descriptors *descriptors);
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);
 
-/* The functions below return 0, -ENOMEM, or -EDQUOT when the cost exceeds the limit of @files. */
+/*
+ * The functions below return 0, -ENOMEM, or -EDQUOT when the cost of reading exceeds the limit of
+ * @files.
+ */
 
 /*
  * Set a descriptor to @new. If new->use is not FILES_NONE, the caller has already counted the
- * descriptor in the nr_open of this struct file_use.
+ * descriptor in the member nr_open of files->uses[new->use].
  */
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns);
 
-/* Like descriptors_put(), but first begin a use of the file @name by the execution. */
+/*
+ * Like descriptors_put(). But first, unless the file is a pipe, note that of->execution uses the
+ * file under @name.
+ */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
 int descriptors_close(struct files *files, struct descriptors_of *of, uint32_t first, uint32_t last,

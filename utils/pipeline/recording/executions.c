@@ -29,7 +29,8 @@ struct loading {
 };
 
 /*
- * Find the current execution of a process. Returns EXECUTION_NONE if it is unknown, or has ended.
+ * Find the current execution of a process. Returns EXECUTION_NONE if the execution is unknown, or
+ * has ended.
  */
 static size_t find_running(const struct loading *load, int32_t pid)
 {

@@ -21,13 +21,13 @@
  * @start_ns, @end_ns: times of the recording's clock; if the end was not recorded, @end_ns is the
  *                     last time of the file
  * @pid: in the recorder's pid namespace; may be reused
- * @process: the number of the process; it begins with 1 and is never reused
+ * @process: the number of the process: 1, 2, ...; never reused
  * @task: number of the process in the etrace text (doc/formats/etrace.md). In that text, the
  *        creator of the first program has a number
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process
- * @parent: the execution that has forked the process; EXECUTION_NONE if it was not traced
+ * @parent: the execution that has forked the process; EXECUTION_NONE: the parent was not traced
  * @previous: the execution of the same process before this one
  * @first_child: the first execution of the first process that this execution has forked
  * @next_child: the first execution of the next process that @parent has forked, by time
@@ -100,8 +100,8 @@ struct proc_record;
  * A listener for the records from which executions are read.
  *
  * @see: called for each record; returns 0 or a negative errno
- * @at: the execution of the record's process. After an exec, it is the new one; after an exit, the
- *      ended one. EXECUTION_NONE: unknown
+ * @at: the execution of the record's process. For the record of an exec: the new execution. For the
+ *      record of an exit: the execution that has ended. EXECUTION_NONE: unknown
  *
  * When a fork has made a process, the child's execution is the last of @executions.
  */

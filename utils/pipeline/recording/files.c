@@ -14,14 +14,14 @@
 #define DELETED " (deleted)"
 
 /*
- * The most directories of a path that are stored. The limit keeps a damaged file from taking much
- * memory.
+ * The maximum number of directories that are stored for one path. The limit keeps a damaged file
+ * from taking much memory.
  */
 #define DIRECTORIES_MAX 64
 
 /*
- * The approximate memory of a name without its text, and of a use, in bytes. Both numbers include
- * the entry in the map.
+ * The approximate memory, in bytes, of a struct file_name without the path, and of a struct
+ * file_use. Each number includes the entry in the map.
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200
@@ -88,7 +88,7 @@ static uint32_t find_name(const struct files *files, const char *path)
 	return at ? at - 1 : FILES_NONE;
 }
 
-/* Add a name. It is not in the tree of directories yet. */
+/* Add a name, but do not put the name into the tree of directories. */
 static uint32_t add_name(struct files *files, const char *path)
 {
 	uint64_t bytes = NAME_BYTES + strlen(path);
@@ -117,7 +117,7 @@ static uint32_t add_name(struct files *files, const char *path)
 	return files->nr_names++;
 }
 
-/* Adds the name, then its directories from the last one upwards, up to a known one. */
+/* Adds the name, then its directory, then the parent directory, and so on, up to a known name. */
 uint32_t files_name(struct files *files, const char *path)
 {
 	char *rest cleanup_free = strdup(path);
@@ -237,7 +237,10 @@ static void link_use(struct files *files, uint32_t at)
 uint32_t files_use(struct files *files, size_t execution, uint32_t name, uint32_t content,
 		   uint64_t now_ns)
 {
-	/* A pipe may have no name yet. In this case the key has the content instead of the name. */
+	/*
+	 * A pipe may have no name yet. In this case the key contains the index of the content
+	 * instead of the index of the name.
+	 */
 	uint64_t place = (uint64_t)execution << 32 | (name == FILES_NONE ? content : name);
 	uint64_t key = name == FILES_NONE ? ~place : place;
 	size_t found = (uintptr_t)intmap_get(&files->by_place, key);
@@ -321,7 +324,8 @@ static uint32_t next_below(const struct files *files, uint32_t top, uint32_t at)
 }
 
 /*
- * Move the names below @from to below @to. They are listed first, since each move changes the tree.
+ * Rename all names below the directory @from, so that they are below the directory @to. List all
+ * names before the first name moves, because each move changes the tree.
  */
 static int move_below(struct files *files, uint32_t from, uint32_t to)
 {
@@ -363,7 +367,7 @@ int files_rename(struct files *files, uint32_t from, uint32_t to)
 
 	if (from == to)
 		return 0;
-	/* A directory that was never opened has no content. */
+	/* A directory that was never opened has no struct file_content. */
 	if (name->first_child == FILES_NONE && files_content(files, from) == FILES_NONE)
 		return -ENOMEM;
 	if (name->content != FILES_NONE && files->names[to].content == name->content)

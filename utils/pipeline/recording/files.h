@@ -23,7 +23,8 @@
 #define FILES_HELD_COST	 16	      /* the steps that a stored byte counts as */
 
 /*
- * A path. Names are a tree, so that a directory can be renamed with its content.
+ * A path. The names form a tree. When a directory is renamed, the tree shows which other names
+ * change.
  *
  * @content: the content that has this name after the records read so far; FILES_NONE: unknown or
  *           removed
@@ -52,7 +53,7 @@ enum content_kind {
  * @name: the name that it was given last
  * @nr_names: the number of its names at present; 0: the file is gone
  * @first_use: its uses are linked by next_of_content, in the order of their first times
- * @is_outside: it existed before any recorded process wrote to it
+ * @is_outside: the content existed before any recorded process wrote to the file
  */
 struct file_content {
 	uint32_t name;
@@ -64,8 +65,9 @@ struct file_content {
 };
 
 /*
- * Bits of file_use.what, for listings of opened files. Such a listing has the uses with FILE_SHOWN.
- * The next two bits tell if the listing shows the file as read, and as written.
+ * Bits of file_use.what, for listings of opened files. A listing shows each use that has the bit
+ * FILE_SHOWN. If FILE_SHOWN_READ is set, the listing shows the file as read. If FILE_SHOWN_WRITTEN
+ * is set, the listing shows the file as written.
  */
 enum {
 	FILE_SHOWN = 1,
@@ -75,7 +77,7 @@ enum {
 };
 
 /*
- * The uses of a file by an execution under one name.
+ * The use of one content by one execution under one name. Several opens count as one use.
  *
  * @open_ns, @close_ns: the first and the last time of use
  * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
@@ -98,7 +100,7 @@ struct file_use {
 	uint32_t what; /* FILE_... */
 };
 
-/* The uses of files by an execution are a list: the indexes of its first and last element. */
+/* An execution's list of file uses. Both members are indexes in files->uses. */
 struct files_of_execution {
 	uint32_t first_use;
 	uint32_t last_use;
@@ -107,13 +109,13 @@ struct files_of_execution {
 /*
  * Starts as { 0 }, ends with files_deinit().
  *
- * @of: the uses of each execution, for the first @nr_of executions
+ * @of: the lists of uses of the first @nr_of executions
  * @has_events: the recording has acts on files; else only the executed programs are known
- * @by_path: names by path; indexes plus one
- * @by_place: uses by execution and name; indexes plus one
- * @is_unlimited: set by the caller before files_load(): the cost has no limit
- * @cost_max: the limit of the cost; 0: there is none
- * @cost: the cost so far
+ * @by_path: maps from a path to 1 + the index in @names
+ * @by_place: maps from an execution and a name to 1 + the index in @uses
+ * @is_unlimited: set by the caller before files_load(): @cost has no limit
+ * @cost_max: the limit of @cost; 0: there is no limit
+ * @cost: the number of steps that reading has taken; not counted if there is no limit
  */
 struct files {
 	struct file_name *names;
@@ -141,7 +143,7 @@ int files_load(struct files *files, struct executions *executions, const char *d
 void files_deinit(struct files *files);
 #define cleanup_files cleanup(files_deinit)
 
-/* Find the first use of an execution. Returns FILES_NONE if it has none. */
+/* Find the first file use by an execution. Returns FILES_NONE if the execution used no files. */
 uint32_t files_first_use(const struct files *files, size_t execution);
 
 /*
@@ -161,7 +163,8 @@ bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
  * The functions below are for readers of records. They fail with -ENOMEM, or with -EDQUOT when the
- * cost exceeds the limit. Functions that return an index return FILES_NONE in both cases.
+ * cost of reading exceeds the limit. In both cases, functions that return an index return
+ * FILES_NONE.
  */
 
 /* Add @steps to the cost of reading. Returns 0, or -EDQUOT when the cost exceeds the limit. */
@@ -175,8 +178,8 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. A name without content gets a new content. The new content counts as
- * made outside of the recording, unless the name was removed before.
+ * Find the content of a name. If the name has no struct file_content, make one. Set is_outside in
+ * the new struct, unless a recorded process has removed the name before.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 

@@ -100,7 +100,7 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 		return content;
 	/*
 	 * A content without uses serves as the new content. A file with several names keeps its
-	 * content, because the other names have it, too.
+	 * content, because the other names refer to the same content.
 	 */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
@@ -166,7 +166,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* Take a symlink(2), which is a use of the link and of the name that it leads to. */
+/* Take a symlink(2). Listings show the link as written, and the target of the link as read. */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -277,7 +277,7 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* Add a use to execution @at: it reads the file @path, which is its program or interpreter. */
+/* Note that execution @at has read @path, the file of the execution's program or interpreter. */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -313,7 +313,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 					    : descriptors_get(&load->descriptors, rec->pid, at);
 	int ret = 0;
 
-	/* A response file is not an act of the task: the recorder has read it. */
+	/* PROC_RESPONSE is no act of the task: the recorder, not the task, reads response files. */
 	if (at == EXECUTION_NONE || rec->kind == PROC_RESPONSE)
 		return 0;
 	if (!of)
@@ -354,8 +354,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Set the limit of the cost. The cost may grow with the square of the number of records, since
- * children inherit all descriptors.
+ * Set the limit of the cost of reading. The cost may grow with the square of the number of records,
+ * because children inherit all descriptors.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -158,8 +158,8 @@ static int load_symbols(struct module_set *set, struct module *mod, struct uft_e
 }
 
 /*
- * Returns the size of the symbol file that grows while recording, or 0 if the module has another
- * symbol file.
+ * Returns the present size of the module's symbol file if this file can grow during the recording.
+ * Returns 0 for all other modules.
  */
 static uint64_t growing_bytes(const struct module_set *set, const struct module *mod)
 {
@@ -187,8 +187,9 @@ static bool is_passing(int ret)
 }
 
 /*
- * Keep the error @ret of a symbol file, or 0. Many callers ignore errors. Without the kept error,
- * each of their calls would read a large damaged file again.
+ * Keep the result @ret of reading a symbol file: a negative errno, or at least 0 on success. Many
+ * callers ignore errors, and call again. Without the kept error, each call would read a large
+ * damaged file again.
  */
 static void keep_damage(struct module *mod, int ret, const struct uft_err *why)
 {
@@ -313,7 +314,7 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * True when "()" is appended to a name. Full demangled names have brackets already
+ * True when "()" must be appended to a name. Full demangled names have brackets already
  * (doc/facts/text.md, "Names").
  */
 static bool wants_brackets(const char *name)

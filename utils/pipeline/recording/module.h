@@ -23,8 +23,8 @@
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
  *             bytes are the name, its first @call_len - 1 bytes "name()"
  * @id: an index for arrays of views
- * @count_id: the id of the function that a compiler has copied or split to make this one, or else
- *            @id. Nested calls with one count_id are recursion
+ * @count_id: if this function is a compiler's copy or part of another function, the id of that
+ *            other function; else @id. Nested calls with the same count_id are recursion
  * @sym: NULL: there is no symbol
  * @module: NULL: a pseudo function, or an address outside of all modules
  */
@@ -79,7 +79,7 @@ struct module {
 	struct enum_defs enums;
 	struct struct_defs structs;
 	struct srcline *lines; /* source lines; NULL: the module has none */
-	bool has_lines;	       /* true after a search for the lines */
+	bool has_lines;	       /* true after a search for source lines */
 };
 
 struct srcline;
@@ -110,8 +110,8 @@ struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * Find the kernel's function at @addr, which has KERNEL_ADDR_BIT, for callers without an address
- * space (session.h). Not thread-safe.
+ * Find the kernel's function at @addr. KERNEL_ADDR_BIT must be set in @addr. Callers of this
+ * function need no address space (session.h). Not thread-safe.
  *
  * Returns 1 with *@func, 0 if kallsyms has no symbol, or a negative errno with @err.
  */
@@ -119,10 +119,10 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 			   struct uft_err *err);
 
 /*
- * Read the module's symbols, unless they were read already. A module without a file has no symbols.
- * After an error the module has no symbols either. Each later call returns the same error, and
- * reads the file again only if the file has grown. But if memory or descriptors were short, each
- * later call tries again.
+ * Read the module's symbols, unless they were read already. If no file has the module's symbols,
+ * the call succeeds, and the module has no symbols. After an error the module has no symbols
+ * either. Each later call returns the same error, and reads the file again only if the file has
+ * grown. But if memory or descriptors were short, each later call tries again.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
@@ -141,8 +141,9 @@ const struct func *module_func(struct module_set *set, struct module *mod,
 			       const struct symbol *sym);
 
 /*
- * Make @name the shown name of each function that has it among its names. Call this before the
- * first function is looked up. Returns 0, -ENOMEM, or the error of an unreadable symbol file.
+ * A function may have several names. If @name is one of the names of a function, show the function
+ * under @name. Call module_set_prefer() before the first function is looked up. Returns 0, -ENOMEM,
+ * or the error of an unreadable symbol file.
  */
 int module_set_prefer(struct module_set *set, const char *name, struct uft_err *err);
 

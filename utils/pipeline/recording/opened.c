@@ -131,10 +131,10 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
 }
 
 /*
- * If @event is the return of a call that was open at the beginning, store the address of the call's
- * function. Returns false when no more functions can be found.
+ * If @event is the return of a call that was open at the task's first record, store the address of
+ * the call's function. Returns false when no more functions can be found.
  *
- * @open: the number of calls that were open at the beginning and have not returned so far
+ * @open: the number of calls that were open at the first record and are still open
  */
 static bool note_return(struct opened *opened, size_t *open, const struct event *event)
 {

@@ -1,6 +1,6 @@
 /*
- * The calls that are open when a time range or a task begins. Exporters let them begin at that
- * time.
+ * The calls that are open when a time range or a task begins. In exports, these calls begin when
+ * the range or the task begins.
  */
 #ifndef UTRAIL_PIPELINE_OPENED_H
 #define UTRAIL_PIPELINE_OPENED_H

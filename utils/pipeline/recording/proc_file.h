@@ -29,8 +29,8 @@ struct proc_file {
 };
 
 /*
- * Open the file of the data directory @dir. Returns 0, -ENOENT when there is none, or another
- * negative errno with @err. In all cases, proc_file_close() must be called.
+ * Open proc.dat in the data directory @dir. Returns 0, -ENOENT when there is no such file, or
+ * another negative errno with @err. In all cases, proc_file_close() must be called.
  */
 int proc_file_open(struct proc_file *file, const char *dir, bool is_big_endian,
 		   struct uft_err *err);

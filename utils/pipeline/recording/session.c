@@ -313,8 +313,8 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 	if (found.func)
 		return found.func;
 	/*
-	 * Each address space makes its own function "<hex>". Views that add up by name combine
-	 * them.
+	 * Each address space makes its own function "<hex>". Views with one total for each name
+	 * combine these functions.
 	 */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }

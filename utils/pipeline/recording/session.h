@@ -37,8 +37,8 @@ struct addr_space {
  * One process image, from its start (or exec) to its end. Tasks and processes may share it.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
- * @spaces: for each reader, an address space for each count of late libraries, from 0 to @nr_late;
- *          NULL until needed
+ * @spaces: each reader has @nr_late + 1 address spaces: one without late libraries, one with the
+ *          first late library, one with the first two, and so on. NULL until needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -66,7 +66,10 @@ int session_load_map(struct session *session, struct uft_err *err);
  */
 int session_add_late(struct session *session, const struct task_line *line);
 
-/* The most threads that may look up addresses at a time. A thread's number is its "reader". */
+/*
+ * The maximum number of threads that look up addresses at the same time. A thread's number is its
+ * "reader".
+ */
 #define READERS_MAX 16
 
 /*
@@ -86,14 +89,15 @@ static inline size_t addr_slot(uint64_t addr)
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * Find the symbol of code or data at @addr, as a function, without caching it. Returns NULL if
- * there is none, or after an error.
+ * Find the symbol at @addr, of code or data. The result is the struct func of the symbol. This call
+ * does not add @addr to the hash table of @space. Returns NULL if there is no symbol, or after an
+ * error.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 
 /*
- * Like space_symbol(). *@offset becomes @addr relative to the start of the module, like
- * symbol->addr.
+ * Like space_symbol(). In addition, *@offset becomes the offset of @addr from the start of the
+ * module. The member addr of a struct symbol is such an offset.
  */
 const struct func *space_symbol_offset(const struct addr_space *space, uint64_t addr,
 				       uint64_t *offset);

@@ -1,4 +1,4 @@
-/* HOT: calls from compact blocks, as events after stg_calls() (see compact_calls.h). */
+/* HOT: makes events from calls in compact blocks, as stg_calls() would (see compact_calls.h). */
 #include "utils/pipeline/sources/compact_calls.h"
 
 #include "utils/base/compiler.h"
@@ -52,8 +52,9 @@ static const struct func_args *args_of(const struct stg_calls *calls, struct com
 }
 
 /*
- * HOT: read a call with payload. Returns false, with @state unchanged, if the payload's length
- * differs from its specification. The next record cannot be found then.
+ * HOT: read a call with payload. Returns false, with @state unchanged, if the payload does not have
+ * the length that the function's argument specifications give. In this case the next record cannot
+ * be found.
  */
 NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_cursor *cursor,
 				  struct compact_state *state, uint64_t until_ns,

@@ -152,8 +152,9 @@ static bool is_sched(const struct queued *next)
 }
 
 /*
- * Find the CPU of the task's next SCHED_IN, if the queue has it already. The search stops at lost
- * events, because the next SCHED_IN may be one of them.
+ * Returns the CPU of the task's next SCHED_IN. If this SCHED_IN is not in the queue yet, returns
+ * EVENT_CPU_UNKNOWN. The search stops at lost events, because the SCHED_IN may be among the lost
+ * events.
  */
 static uint16_t cpu_of_return(const struct kernel_calls *calls)
 {
@@ -171,8 +172,8 @@ static uint16_t cpu_of_return(const struct kernel_calls *calls)
 }
 
 /*
- * Make the SCHED_IN of a task that enters a call at @entry_ns. It is a nanosecond before the call,
- * as in uftrace.
+ * Make the SCHED_IN of a task that enters a call at @entry_ns. The SCHED_IN is a nanosecond before
+ * the call, as in uftrace.
  */
 static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 {

@@ -32,9 +32,9 @@ struct kernel_frame {
  * - A call whose return was lost ends at the latest possible time.
  * - Times that contradict the stack by less than KERNEL_CALLS_SKEW_NS are corrected: the clocks
  *   differ.
- * - SCHED_IN is delivered before the first call that is entered after SCHED_OUT. The kernel reports
- *   it later, within that call (finish_task_switch). So the self time of the call does not include
- *   the time off the CPU.
+ * - The kernel reports SCHED_IN within the first call that is entered after SCHED_OUT
+ *   (finish_task_switch). This source delivers SCHED_IN before that call. So the self time of the
+ *   call does not include the time off the CPU.
  *
  * @queued: the events from the merger; like @user, it belongs to the lane
  * @frames: the open calls are [0, @nr); on the heap; NULL before the first call
@@ -55,7 +55,7 @@ struct kernel_calls {
 	bool drops;
 };
 
-/* @calls must be { 0 } before the call. It ends with kernel_calls_deinit(). */
+/* Before kernel_calls_init(), @calls must be { 0 }. In the end, call kernel_calls_deinit(). */
 void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 		       struct src_user *user, const struct task *task);
 void kernel_calls_deinit(struct kernel_calls *calls);
@@ -72,8 +72,9 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 			  uint64_t limit_ns);
 
 /*
- * Write EXITs for the open calls to @events, at most @max, before a record of @record_ns is taken:
- * a task that writes a record is not in the kernel. Returns the number of EXITs.
+ * Write to @events an EXIT for each open call, but at most @max EXITs. To be called before a record
+ * is taken, because a task that writes a record is not in the kernel. @record_ns: the time of the
+ * record. Returns the number of EXITs.
  */
 size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struct event *events,
 			   size_t max);

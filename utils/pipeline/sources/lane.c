@@ -321,8 +321,8 @@ static bool is_cut_off(struct lane *lane, const struct event *event, bool is_bef
 }
 
 /*
- * With opens_at_start: replace the events before the range by ENTRYs of the calls that are open at
- * its beginning. Returns the new number of events, or -ENOMEM.
+ * With opens_at_start: replace the events before the range by ENTRYs of the calls that are open
+ * when the range begins. Returns the new number of events, or -ENOMEM.
  */
 static ssize_t open_range(struct lane *lane, size_t nr)
 {

@@ -307,7 +307,7 @@ static int run_group(struct pipeline *pipe, size_t first, size_t end, const stru
 
 /*
  * Returns the number of threads, at most @nr, for which there are enough descriptors. Each thread
- * may have a streaming lane, which opens all files.
+ * may have a streaming lane. A streaming lane opens the files of all sources.
  */
 static size_t threads_for(const struct pipeline *pipe, size_t first, size_t end, size_t nr)
 {
