@@ -278,7 +278,10 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 	return low;
 }
 
-/* True when SAMPLES blocks before block @nr, which begins at @until_ns, have ascending times. */
+/*
+ * True when the times of SAMPLES blocks are ascending. These blocks come before block @nr, which
+ * begins at @until_ns.
+ */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -319,7 +322,7 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	struct spot spot;
 	bool is_found;
 
-	/* Do not search if the clock is the time of day: SAMPLES may miss that it was set back. */
+	/* Times of day are not searched: the samples may miss that the clock was set back. */
 	if (!task || !task->first_ns || clock_is_time_of_day(task->first_ns) ||
 	    time_ns <= task->first_ns || task->data_bytes < SMALL_BYTES ||
 	    !open_seeker(&seeker, src))

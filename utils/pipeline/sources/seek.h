@@ -28,8 +28,8 @@
 bool seek_time(struct src_user *src, uint64_t time_ns);
 
 /*
- * Find the time of the last record of @task. @data is not a growing recording. Returns 0 if no
- * record can be read.
+ * Find the time of the last record of @task. The recording @data must not be growing. Returns 0
+ * if no record can be read.
  */
 uint64_t seek_last_ns(struct trace_data *data, const struct task *task);
 

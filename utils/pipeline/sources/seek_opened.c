@@ -111,7 +111,7 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 
 /*
  * True when no call is open at the beginning of the task. If calls are open there, the search
- * fails, because only later returns tell which calls these are.
+ * fails, because only later EXITs show which calls these are.
  */
 static bool begins_outside(struct src_user *probe)
 {

@@ -16,8 +16,8 @@
  *
  *  of one task    records (src_user), and the queue of events that wait for the task (merger.h):
  *                 a lane merges both
- *  of all tasks   one file of a CPU (src_perf, src_kernel): a merger reads them all, and queues
- *                 each task's events
+ *  of all tasks   a file of one CPU (src_perf, src_kernel), or proc.dat (src_proc): a merger
+ *                 reads all these files, and queues each task's events
  *  of no task     extern.dat (src_extern): merged with the lanes
  */
 struct source;
@@ -28,7 +28,7 @@ struct stage_config;
 struct source_ops {
 	/*
 	 * Returns a lower bound of the times of future events, or UINT64_MAX if there is no event
-	 * now. It only reads memory, so the result may be too early.
+	 * now. This function reads no file, so the result may be earlier than the next event.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
@@ -36,11 +36,12 @@ struct source_ops {
 	 * Write the next events of the task src->task to @events: at most @max, which is at least
 	 * 1, and none later than @until_ns.
 	 *
-	 * - Their @data belongs to the source, and is valid until the next call.
+	 * - The @data of events belongs to the source, and is valid until the next read() or
+	 *   read_calls().
 	 * - Times go backwards only in damaged files, or by at most MERGER_LATE_NS in the
 	 *   files of a CPU.
 	 *
-	 * Returns the number of events, 0 if the next event is later or there is none now, or a
+	 * Returns the number of events, 0 if the source has no event up to @until_ns now, or a
 	 * negative errno with @err. Events before an error are returned first. -EBADMSG means
 	 * damage: the caller goes on with the other sources. Other errors end all reading.
 	 */
@@ -134,7 +135,7 @@ struct source_context {
 	bool wants_points;
 };
 
-/* The list @all and the sources are on the heap. Starts as { 0 }. */
+/* A list of sources, which starts as { 0 }. @all and the sources are on the heap. */
 struct source_list {
 	struct source **all;
 	size_t nr;
@@ -161,7 +162,7 @@ int source_open_file(const struct source_opening *in, const char *name);
  * @open: appends the recording's sources of this kind, often one for each CPU. At equal times, the
  *        events of the first source come first. Returns 0, or a negative errno with @err. In both
  *        cases, the caller closes the appended sources
- * @wants: true when a pipeline of this configuration shows any of their events. NULL: always
+ * @wants: true when a pipeline of this configuration shows events of these sources. NULL: always
  */
 struct source_kind {
 	const char *name;

@@ -126,8 +126,8 @@ static bool skim_call(struct stg_calls *calls, const struct compact_coder *coder
 }
 
 /*
- * Skip at most @max calls of a block with the source's @cursor. True when a call was read that
- * cannot be skipped. The call is in *@odd.
+ * Skip at most @max calls of the block that @cursor reads. True when a call that cannot be skipped
+ * was read into *@odd.
  */
 static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_t until_ns,
 		       size_t max, struct event *odd)
@@ -145,7 +145,7 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		/* compact_step() refuses times that go backwards: its last call is the latest. */
+		/* compact_step() refuses times that go backwards: state.last_ns is the latest. */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
@@ -182,8 +182,8 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 }
 
 /*
- * Add one event to the piece. Returns 1 on success, 0 if the event's effect is uncertain, so that
- * no further piece can begin, or a negative errno.
+ * Add one event to the piece. Returns 1 on success, or a negative errno. Returns 0 if it is
+ * uncertain which calls are open after the event. Then no further piece can begin.
  */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {

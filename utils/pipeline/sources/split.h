@@ -13,7 +13,7 @@
  *
  * @end_offset: the offset at which the piece ends; UINT64_MAX: the end of the file
  * @other_at, @other_end: the piece's part of the lane's queue
- * @calls: the state of pairing calls; the piece owns its frames and its counts of open calls
+ * @calls: the state of pairing calls; the piece owns calls.frames and calls.open
  * @lane: the lane of the whole task
  * @path: the calls that are open at the beginning and that stages show, the outermost first
  * @record_ns: the time of the record before the piece
@@ -45,8 +45,9 @@ bool lane_can_split(const struct lane *lane);
  * @take: gets the pieces in their order, each of about @piece_bytes, and owns them
  * @last: becomes the rest of the file, which the caller owns
  *
- * The rest is longer if the open calls become uncertain: calls were open when the task began,
- * records were lost, or a return belongs to no call. Returns 0, or a negative errno with @err.
+ * No further piece begins if the open calls become uncertain: calls were open when the task began,
+ * records were lost, times go backwards, or an EXIT is not that of the innermost call. Returns 0,
+ * or a negative errno with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

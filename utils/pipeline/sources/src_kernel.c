@@ -19,7 +19,7 @@
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * The possible tasks of a record. Both are 0 when the record is not wanted.
+ * The tasks to which a record may belong. Both numbers are 0 when the record is not wanted.
  *
  * @tid: the task that has made the record
  * @other_tid: the task that the record is about; used if @tid is not in the recording
@@ -38,9 +38,11 @@ struct owners {
  * @has_switched: this call of read() has switched buffers, so no returned event points into the
  *                current buffer
  * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
- * @has_lost: @lost records (0: an unknown number) before @next are missing and not reported yet
+ * @has_lost: records before @next are missing, and this loss is not reported yet
+ * @lost: with @has_lost, the number of missing records; 0: unknown
  * @code: a read error, negative
- * @why: room for the error of a record; it is too large to be initialized for each record
+ * @why: room for the error of a record; a struct uft_err is too large to be initialized for each
+ *       record
  */
 struct src_kernel {
 	struct source source;
@@ -445,7 +447,7 @@ static int open_files(const struct source_context *context, struct source_list *
 	struct trace_data *data = context->data;
 	int ret;
 
-	/* The lock protects the data that kernel_formats_load() changes: all readers share it. */
+	/* All readers share the data that kernel_formats_load() changes, hence the lock. */
 	pthread_mutex_lock(&data->modules.lock);
 	ret = kernel_formats_load(&data->kernel, data->dir, context->broken, err);
 	pthread_mutex_unlock(&data->modules.lock);

@@ -162,7 +162,7 @@ static int note_name(struct src_perf *src)
 	return 0;
 }
 
-/* List a task of the program that is not in task.txt, for example a task without a probe. */
+/* List a task that task.txt lacks, for example a task without a probe. */
 static int note_newcomer(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

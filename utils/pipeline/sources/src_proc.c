@@ -55,7 +55,7 @@ static void advance_proc(struct src_proc *src)
 	}
 }
 
-/* List a task of the program that is not in task.txt, for example a task without a probe. */
+/* List a task that task.txt lacks, for example a task without a probe. */
 static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 {
 	struct task_list *list = src->context.newcomers;
@@ -66,7 +66,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* If the task's beginning was not recorded, only this record tells its process. */
+	/* If the task's beginning was not recorded, only this record tells the task's process. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;

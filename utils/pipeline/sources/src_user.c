@@ -280,7 +280,10 @@ static ssize_t read_rest(struct src_user *src)
 	return src->len;
 }
 
-/* Read the decoded bytes of a compact file's blocks. Returns their number, or a negative errno. */
+/*
+ * Read the decoded bytes of a compact file's blocks. Returns the number of bytes, or a negative
+ * errno.
+ */
 static ssize_t read_compact(struct src_user *src, size_t left, size_t room)
 {
 	struct compact_read read = { .offset = src->next_offset, .may_skip = left == 0 };
@@ -357,8 +360,8 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/*
-	 * A year. The next record comes sooner. Bytes that are no record rarely have a time in this
-	 * year.
+	 * One year. The next record comes sooner. The time in bytes that are no record is rarely
+	 * within one year after @rec.
 	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
@@ -465,7 +468,7 @@ static bool has_good_payload(const struct src_user *src, const struct record *re
 	return len <= PAYLOAD_MAX_BYTES - 2 && ALIGN_UP(2 + len, (size_t)8) <= left;
 }
 
-/* Take the payload of @rec, which is at @at in the buffer. Returns its length with padding. */
+/* Take the payload of @rec from @at in the buffer. Returns the payload's length with padding. */
 static size_t take_payload(struct src_user *src, const struct record *rec, size_t at,
 			   struct event *event)
 {
@@ -638,8 +641,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the block at next_offset, if there is one. The buffer must have room for its records, which
- * may be read as bytes.
+ * Open the block at next_offset, if there is one. The block's records may later be read as bytes,
+ * so the buffer must have room for all of the block's records.
  */
 static bool open_block(struct src_user *src)
 {
@@ -676,9 +679,9 @@ static bool is_declared(const struct record *rec)
 
 /*
  * Returns the offset in the buffer up to which records can be read. After this offset, the buffer
- * has as many bytes as the longest payload and one more record: a record that ends at the offset
- * has its payload in the buffer. If no record continues after the end of the buffer (ends_here()),
- * the offset is the end of the buffer.
+ * has as many bytes as the longest payload and a record after this payload. So a record that ends
+ * at the offset has its payload in the buffer. If no record continues after the end of the buffer
+ * (ends_here()), the offset is the end of the buffer.
  */
 static size_t plain_stop(const struct src_user *src)
 {

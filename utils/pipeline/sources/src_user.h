@@ -34,7 +34,7 @@
  * @cap, @full_cap: the size of @buf, and its size from the second read on
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
- * @beside: payloads of events that are not in the records themselves
+ * @beside: payloads that are in another file than their records (event_data.h)
  *
  * For a compact file, offsets count the bytes of the records that its blocks represent:
  *
@@ -160,7 +160,7 @@ static inline void plain_record_took(struct plain_records *records, const struct
  * Get the cursor of a compact file, to read the next records call by call. The caller reports the
  * records with src_user_took().
  *
- * @max: the most records; it is reduced if the block has fewer
+ * @max: the maximum number of records; becomes smaller if the block has fewer records
  *
  * Returns NULL if src_user_read() must be called instead.
  */
@@ -226,8 +226,9 @@ void src_user_release(struct src_user *src);
  * Decode records with their payloads to @events, as event_of_record() does. Reads at most @max
  * records (1 or more), and none later than @until_ns.
  *
- * Returns the number of records, 0 if the next record is later or there is none (@src->at_end), or
- * a negative errno. Records before a damaged or unreadable position are returned first.
+ * Returns the number of records, or a negative errno. Returns 0 if the next record is later than
+ * @until_ns, or if there is no next record (@src->at_end). Records before a damaged or unreadable
+ * position are returned first.
  */
 ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, uint64_t until_ns,
 		      struct uft_err *err);

@@ -20,8 +20,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 	}
 	if (value->len == 10) {
 		/*
-		 * A mantissa of 64 bits, which includes the leading one, comes before the exponent
-		 * and the sign (Intel SDM volume 1, 4.2.2).
+		 * A mantissa of 64 bits, which includes its leading 1 bit, comes before the
+		 * exponent and the sign (Intel SDM volume 1, 4.2.2).
 		 */
 		int exponent = (value->data[8] | (value->data[9] & 0x7f) << 8) - 16383 - 63;
 		double magnitude = __builtin_ldexp((double)bits, exponent);
@@ -66,7 +66,10 @@ static bool read_text_real(const struct arg_value *value, double *real)
 		return false;
 	memcpy(copy, value->data, value->len);
 	copy[value->len] = '\0';
-	/* Refuse texts that only strtod(3) takes for numbers, and integers of more than 64 bits. */
+	/*
+	 * Refuse texts that strtod(3) accepts but Python never writes, and integers of more than 64
+	 * bits.
+	 */
 	if (strspn(copy, "0123456789+-.einfa") != value->len || !strpbrk(copy, ".en"))
 		return false;
 	*real = strtod(copy, &end);

@@ -5,7 +5,7 @@
 #include "utils/spec/args/cond.h"
 #include "utils/pipeline/event.h"
 
-/* The most terms that are evaluated. Further terms count as false. */
+/* The maximum number of terms that are evaluated. Further terms count as false. */
 #define ARGCOND_TERMS_MAX 64
 
 /*

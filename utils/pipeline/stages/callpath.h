@@ -14,7 +14,7 @@ struct call_path {
 	const struct call_path *parent;
 	const struct func *func;
 	uint64_t addr;
-	size_t depth; /* the number of calls around it */
+	size_t depth; /* the number of calls around this call */
 };
 
 /* All paths, which live as long as this struct. Starts as { 0 }. */

@@ -60,8 +60,8 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * True when a match with one more function can change @filters. Only the first match of a spec
- * changes them (has_match), unless some spec clears actions.
+ * True when a match with a further function can change @filters. Only the first match of a spec
+ * changes @filters (has_match), unless some spec clears actions.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
@@ -155,7 +155,10 @@ static bool make_room(struct rule_table *table, const struct func *func)
 	return true;
 }
 
-/* Make the rule of a function. Returns NULL if it has no rule or no name, or if memory is short. */
+/*
+ * Make the rule of a function. Returns NULL if no filter matches the function, if the function has
+ * no name, or if memory is short.
+ */
 static struct trigger *match_rule(struct func_rules *rules, const struct func *func)
 {
 	struct filter_subject subject;

@@ -24,7 +24,10 @@ struct func_rules {
 	uint32_t actions;
 	uint32_t uses;
 	struct rule_table {
-		/* The index is func->id. @nr is the number of elements. NULL: not looked up yet */
+		/*
+		 * The index is func->id. @nr is the number of elements. An element is NULL until
+		 * the function is looked up
+		 */
 		const struct trigger **by_func;
 		size_t nr;
 	} tables[READERS_MAX];

@@ -21,7 +21,7 @@
 
 struct stg_filter;
 
-/* The events of calls that a view needs. */
+/* The call events that a view needs. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
 	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */
@@ -50,8 +50,8 @@ struct stage_config {
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
 	bool wants_cpus;	  /* SCHED_* that are not shown become EVENT_ON_CPU */
-	bool show_kernel_outside; /* show calls of the kernel outside of the program's functions */
-	bool show_kernel_only;	  /* show calls of the kernel only */
+	bool show_kernel_outside; /* show the kernel's calls while no program function is open */
+	bool show_kernel_only;	  /* show no calls of the program */
 	bool starts_inside;	  /* the time range has a beginning */
 	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
 	bool opens_at_start;	  /* make ENTRYs for calls that are open when the range begins */
@@ -118,7 +118,7 @@ struct stg_calls {
 	size_t nr_seeded;
 	size_t cap;
 	uint64_t last_ns;
-	uint64_t outermost_total_ns; /* duration of the last outermost call */
+	uint64_t outermost_total_ns; /* duration of the outermost call that ended last */
 	uint64_t outermost_self_ns;
 	uint64_t out_ns;
 	uint8_t out_flags;
@@ -129,7 +129,7 @@ struct stg_calls {
 	bool wants_depth;
 	bool has_kernel;
 	bool has_events;  /* the batch had other events than calls */
-	bool has_outside; /* the batch had calls of the kernel outside of program functions */
+	bool has_outside; /* the batch had calls of the kernel while no program function was open */
 	bool is_plain;
 	uint32_t *open;
 	size_t nr_open;
@@ -138,9 +138,9 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to. The copy also has the functions of frames and the counts of open
- * calls, which skim_fast() leaves out. Returns 0, or a negative errno with @err. In both cases, @to
- * needs stg_calls_deinit().
+ * Copy @from to the empty @to. The copy gets the functions of all frames, and the counts of open
+ * calls. skim_fast() leaves out these functions and counts. Returns 0, or a negative errno with
+ * @err. Even after an error, @to needs stg_calls_deinit().
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -154,10 +154,10 @@ int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct u
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 
 /*
- * stg_kernel: drops calls of the kernel outside of the program's functions, unless they are wanted.
- * If only calls of the kernel are wanted, it drops the program's calls.
+ * stg_kernel: without show_kernel_outside, drops calls of the kernel that begin while no program
+ * function is open. With show_kernel_only, drops the program's calls.
  *
- * @depth: number of open calls of the kernel outside of the program's functions
+ * @depth: number of open calls of the kernel that began while no program function was open
  */
 struct stg_kernel {
 	const struct stage_config *config;
@@ -202,10 +202,7 @@ struct stg_time {
 	size_t cap;
 };
 
-/*
- * Returns the number of events for which @out of stg_time() must have room, for a batch of @nr
- * events.
- */
+/* Returns the maximum number of events that stg_time() writes to @out for a batch of @nr events. */
 static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 {
 	return stage->nr - stage->at + nr;

@@ -89,7 +89,7 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 	return 0;
 }
 
-/* Drop the frames from index @depth, and subtract them from the counts in calls->open. */
+/* Drop the frames with index @depth or above, and subtract them from the counts in calls->open. */
 static void cut_frames(struct stg_calls *calls, size_t depth)
 {
 	for (size_t i = depth; i < calls->nr; i++) {
@@ -202,7 +202,7 @@ static struct pending_call *innermost(const struct stg_calls *calls)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
-		/* As in uftrace, this EXIT gets the times of the last outermost call. */
+		/* As in uftrace, this EXIT gets the times of the outermost call that ended last. */
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = calls->outermost_total_ns;
 		event->self_ns = calls->outermost_self_ns;

@@ -1,6 +1,7 @@
 /*
  * HOT: pairs ENTRYs with EXITs, one call at a time. They come from records (stg_calls.c) or from
- * compact blocks (compact_calls.c). skim_fast() only finds the open calls (split.c).
+ * compact blocks (compact_calls.c). skim_fast() follows the open calls without filling in events
+ * (split.c).
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H

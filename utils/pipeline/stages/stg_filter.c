@@ -14,7 +14,7 @@
 enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops it */
 	FRAME_KEEP = 1U << 1,	  /* no time filter drops it */
-	FRAME_HAS_KEPT = 1U << 2, /* shown, since a call within it is shown */
+	FRAME_HAS_KEPT = 1U << 2, /* shown, because a call within it is shown */
 	FRAME_CALLER = 1U << 3,	  /* it has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
 	FRAME_SMALL = 1U << 4,	  /* dropped for its size; the self time counts as the caller's */
@@ -30,7 +30,11 @@ struct filter_frame {
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
 	uint64_t bits;		 /* the terms of @cond that held at the entry */
-	size_t nr_asked; /* its number among calls with conditions on return values; 0: none */
+	/*
+	 * The task's calls that have conditions on return values are numbered from 1. 0: a call
+	 * without such conditions
+	 */
+	size_t nr_asked;
 	uint32_t flags;
 };
 
@@ -181,7 +185,8 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 
 /*
  * Apply each trace_on and trace_off of other tasks that comes before an event at @now_ns. Events
- * that have the same time are in the order of their tasks. For the task's own, see reach_switch().
+ * that have the same time are in the order of their tasks. reach_switch() applies the task's own
+ * trace_on and trace_off.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {

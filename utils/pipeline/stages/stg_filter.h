@@ -30,9 +30,11 @@ struct selection {
 };
 
 /*
- * A switch: a trace_on or trace_off that a task has reached. @task: task->index of this task. @nth:
- * the switch's number in the order in which the first pass found the switches; sorts switches of
- * one task that have the same time
+ * A switch: a trace_on or trace_off that a task has reached.
+ *
+ * @task: task->index of this task
+ * @nth: the switch's number in the order in which the first pass found the switches. If switches of
+ *       one task have the same time, they are sorted by @nth
  */
 struct filter_switch {
 	uint64_t time_ns;
@@ -54,7 +56,8 @@ struct filter_switch {
  * @wants_paths: the view shows call paths, and one thread handles all tasks
  * @collects: this is the first pass, which finds @outcomes and @switches
  * @outcomes: for each task, the results of conditions on return values, in the order of calls
- * @switches: trace_on and trace_off of all tasks, sorted by time after the first pass
+ * @switches: trace_on and trace_off of all tasks. After the first pass, these switches are sorted
+ *            by time
  */
 struct call_filter {
 	struct func_rules rules;
@@ -90,7 +93,7 @@ void call_filter_deinit(struct call_filter *filter);
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
  * @is_waiting: the child has not begun, so @frames are those of the parent
  * @switch_at: index of the next switch that the task has not reached
- * @nr_asked: number of calls with conditions on return values so far
+ * @nr_asked: number of processed calls that have conditions on return values
  * @is_on: tracing is switched on
  *
  * The total_ns of an ENTRY that passes is the least duration with which stg_time shows the call.

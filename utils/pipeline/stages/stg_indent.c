@@ -3,7 +3,7 @@
 #include "utils/pipeline/stages/stg_filter.h"
 
 /*
- * Returns the number of calls without a recorded entry around @event. @event is the task's first
+ * Returns the number of calls around @event that have no recorded entry. @event is the task's first
  * event that is shown.
  */
 static size_t nr_unseen(const struct stg_calls *calls, const struct event *event)
@@ -14,8 +14,8 @@ static size_t nr_unseen(const struct stg_calls *calls, const struct event *event
 }
 
 /*
- * Set the depth of a task. At its first call, it is the number of shown calls that are already
- * open. After LOST, it is the depth that the next record has.
+ * Set the depth of a task. At the task's first call, the depth is the number of shown calls that
+ * are already open. After LOST, the next record tells the depth.
  */
 static void resync_depth(struct stg_indent *stage, const struct event *event)
 {

@@ -1,4 +1,4 @@
-/* Stage: drops the kernel's calls outside of the program's functions, or the program's calls. */
+/* Stage: drops the kernel's calls while no program function is open, or the program's calls. */
 #include "utils/pipeline/stages/stage.h"
 
 static bool is_kernel(const struct event *event)
@@ -7,8 +7,9 @@ static bool is_kernel(const struct event *event)
 }
 
 /*
- * True when @event is the ENTRY or EXIT of a call of the kernel outside of the program's functions,
- * or lies within this call. stage->depth is the number of open calls of this kind.
+ * True when @event is the ENTRY or EXIT of a call of the kernel that began while no program
+ * function was open, or lies within such a call. stage->depth is the number of open calls of this
+ * kind.
  */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {

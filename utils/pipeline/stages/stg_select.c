@@ -29,7 +29,7 @@ static bool keeps_func(const struct stage_config *config, const struct func *fun
 
 static bool keeps_call(const struct stage_config *config, const struct event *event)
 {
-	/* The depth of a call without a recorded entry is in its record. */
+	/* If the ENTRY was not recorded, the depth is in the record of the EXIT (@indent). */
 	if ((event->flags & EVENT_UNPAIRED) && event->indent >= config->depth)
 		return false;
 	if (event->depth >= config->depth || is_too_short(config, event))
