@@ -244,8 +244,8 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 }
 
 /*
- * True when the option accepts the action @flag. The @name of the first action that it does not
- * accept becomes spec->ignored.
+ * True when the option accepts the action @flag. Otherwise, @name becomes spec->ignored, unless
+ * that member has the name of an earlier action.
  */
 static bool accepts(struct parse *p, uint32_t flag, const char *name)
 {
@@ -400,7 +400,8 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 }
 
 /*
- * Parse the item that begins at offset @at. @item is a copy of it, which this function may change.
+ * Parse the item that begins at offset @at. @item is a copy of this item. The function may change
+ * the copy.
  */
 static int parse_item(struct parse *p, char *item, size_t at)
 {
@@ -480,7 +481,10 @@ static uint32_t cleared_flags(enum spec_option option)
 	}
 }
 
-/* Add the action that the option implies (-F f). An item can prevent it (-F f@clear). */
+/*
+ * Add the action that the option implies: -F f implies filter. With the item `clear`
+ * (-F f@clear), add no action.
+ */
 static void apply_option(struct parse *p, bool is_negated)
 {
 	struct trigger *trigger = &p->spec->trigger;

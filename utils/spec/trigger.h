@@ -75,7 +75,7 @@ enum spec_module {
  * @module: MODULE_NAMED: the beginning of a file's base name
  * @counters: the counters that `read=` names; filters_add() gives them bits of trigger.read
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of the actions that are dropped
- * @args: items about arguments and return values as they were typed, separated by ','; or NULL
+ * @args: the typed items about arguments and return values, separated by ','; or NULL
  * @ignored: the first action that the option does not accept, or NULL
  */
 struct spec {
@@ -101,8 +101,8 @@ enum spec_option {
 	SPEC_CALLER,   /* -C */
 	SPEC_HIDE,     /* -H */
 	SPEC_LOCATION, /* -L */
-	SPEC_ARGUMENT, /* -A: without items, the arguments are looked up */
-	SPEC_RETVAL,   /* -R: without items, the result is looked up */
+	SPEC_ARGUMENT, /* -A: without items, automatic arguments */
+	SPEC_RETVAL,   /* -R: without items, automatic results */
 	SPEC_OPTIONS,
 };
 

@@ -1,7 +1,8 @@
 /*
- * Limits for reading a trace.dat: unpacked bytes, and memory. The records of CPUs, the tables of
- * instances in version 6, and the sections of version 7 except those of buffers, must not overlap.
- * So no byte of the file is read for two of them.
+ * Limits for reading a trace.dat: unpacked bytes, and memory. These parts of a file must not
+ * overlap: the records of CPUs, the tables of instances (version 6), and the sections (version 7).
+ * So each byte is read for at most one part. Only the section of a buffer may overlap other parts,
+ * because it contains the records of CPUs.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

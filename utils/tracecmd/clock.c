@@ -4,7 +4,7 @@
 #include "utils/base/compiler.h"
 #include "utils/tracecmd/parts.h"
 
-/* The largest time, small enough for additions that do not overflow. */
+/* The largest time. The sum of two times does not overflow. */
 #define TIME_MAX ((uint64_t)INT64_MAX >> 1)
 
 /* Returns @raw * @mult >> @shift, or TIME_MAX if that might overflow. @shift is at most 32. */

@@ -23,7 +23,10 @@ struct tracedat_place tracedat_cursor_place(const struct tracedat_cursor *in)
 	return place;
 }
 
-/* Read at most @len bytes and do not advance. Returns their number, which is smaller at the end. */
+/*
+ * Read @len bytes and do not advance. Returns the number of bytes read, which is less than @len at
+ * the end, or a negative errno.
+ */
 static ssize_t peek_bytes(const struct tracedat_cursor *in, void *to, size_t len)
 {
 	len = MIN((uint64_t)len, tracedat_cursor_left(in));

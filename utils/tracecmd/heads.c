@@ -1,4 +1,7 @@
-/* The heads of a trace.dat, which tell where its parts are, and its options (see parts.h). */
+/*
+ * Reads the heads and the options of a trace.dat (see parts.h). The heads tell where the parts of
+ * the file are.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

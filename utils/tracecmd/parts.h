@@ -46,7 +46,7 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 			  struct uft_err *err);
 
 /*
- * Read the rest of the file, in version 6 or 7. The beginning, which both versions share, was read
+ * Read the rest of a file of version 6 or 7. The beginning, which both versions share, was read
  * before.
  */
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);

@@ -115,8 +115,8 @@ static int read_window(struct tracedat_stream *stream, struct uft_err *err)
 }
 
 /*
- * Unpack the @packed_bytes at @in, which become @bytes. Returns 1 on success, 0 when they are
- * damaged, or a negative errno.
+ * Unpack a chunk of @packed_bytes bytes at @in. The unpacked chunk must have @bytes bytes. Returns
+ * 1 on success, 0 when the chunk is damaged, or a negative errno.
  */
 static int unpack_chunk(struct tracedat_stream *stream, struct tracedat_cursor *in,
 			uint32_t packed_bytes, uint32_t bytes, struct uft_err *err)

@@ -179,8 +179,8 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 }
 
 /*
- * Skip the formats of trace_printk(), whose records are not shown. In version 6, they must be read
- * to find the next section.
+ * Skip the formats of trace_printk(), because its records are not shown. In version 6, the formats
+ * must be read to find the next section.
  */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {

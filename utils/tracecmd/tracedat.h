@@ -51,7 +51,8 @@ struct tracedat_buffer {
  * @page_bytes: size of a page, for buffers without a size of their own
  * @packing: method of compression; "none", or "" in version 6: no compression
  * @unpack: undoes the compression; NULL: no compression
- * @files: files of tracefs, written by kernel_header_put_file(), with @nr_events formats of events
+ * @files: files of tracefs, written by kernel_header_put_file()
+ * @nr_events: number of events whose formats were read
  * @kallsyms, @cmdlines: contents of the kernel's files kallsyms and saved_cmdlines
  * @uname: the machine's uname; "": unknown
  * @offset: added to all raw times
@@ -94,10 +95,10 @@ struct tracedat {
 
 /*
  * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
- * negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7 or is packed by an
- * unknown method, -EDQUOT when reading the file costs more than @limit, -EBADMSG when damage hides
- * the offset of the records, -EFBIG when a part of version 6 is too large, -ENOSYS when this build
- * cannot unpack the file, -ENOMEM, or an error of open(2) or read(2).
+ * negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7, or when the
+ * method of compression is unknown, -EDQUOT when reading the file costs more than @limit, -EBADMSG
+ * when damage hides the offset of the records, -EFBIG when a part of version 6 is too large,
+ * -ENOSYS when this build cannot unpack the file, -ENOMEM, or an error of open(2) or read(2).
  *
  * @file must be closed after an error, too.
  */

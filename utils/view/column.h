@@ -1,4 +1,7 @@
-/* Columns: the cells in front of a line of text. A table has a row for each column. */
+/*
+ * Columns: the cells in front of a line of text. Each view describes its columns in a table, one
+ * row per column.
+ */
 #ifndef UTRAIL_VIEW_COLUMN_H
 #define UTRAIL_VIEW_COLUMN_H
 

@@ -428,7 +428,10 @@ static int part_read_on(struct part *part)
 	return got < 0 ? got : got > 0;
 }
 
-/* Open the first part of "<what>-cpu<cpu>.dat". Returns 0 when there is none. */
+/*
+ * Open the file "<what>-cpu<cpu>.dat", and read its first part. Returns 1 on success, 0 when the
+ * file is missing or empty, or a negative errno.
+ */
 static int part_open(struct part *part, const struct dump *dump, const char *what, uint32_t cpu,
 		     struct uft_err *err)
 {
@@ -455,7 +458,7 @@ static int show_perf_file(struct dump *dump, uint32_t cpu, struct uft_err *err)
 
 	if (ret <= 0)
 		return ret;
-	/* As in uftrace, only the file of CPU 0 has the empty line before it. */
+	/* As in uftrace, an empty line is written only before the file of CPU 0. */
 	sink_either(dump->sink, cpu == 0, "\n", "");
 	sink_putf(dump->sink, "reading perf-cpu%u.dat\n", cpu);
 	for (;; part.at += len) {

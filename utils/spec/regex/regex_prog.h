@@ -17,7 +17,7 @@ enum regex_op {
 	REGEX_MATCH,
 };
 
-/* The conditions of REGEX_LOOK on the bytes before and after it. */
+/* The conditions of REGEX_LOOK on the bytes before and after the current place in the text. */
 enum regex_look {
 	REGEX_LOOK_START,
 	REGEX_LOOK_END,
@@ -28,8 +28,8 @@ enum regex_look {
 };
 
 /*
- * @to: for jumps and splits, the distance from this node; for sets, an index. All nodes except
- *      jumps and splits go on only at the next node
+ * @to: for jumps and splits, the distance from this node to the target; for sets, an index in
+ *      regex_prog.sets. All nodes except jumps and splits go on only at the next node
  */
 struct regex_node {
 	uint8_t op;

@@ -32,7 +32,7 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* The pairs as they are collected: one for each node. fold() unites equal pairs. */
+/* Collects one pair of caller and callee for each node. fold() unites equal pairs. */
 struct collector {
 	struct callers *callers;
 	size_t cap;

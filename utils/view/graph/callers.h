@@ -33,8 +33,8 @@ struct callers {
 };
 
 /*
- * Add up the times of all pairs. With @of_counter, add up the counter that tree_counters_spread()
- * has set in @tree instead. Returns 0, or -ENOMEM with @err.
+ * Without @of_counter, add up the times of all pairs. With @of_counter, add up the values that
+ * tree_counters_spread() has set in @tree. Returns 0, or -ENOMEM with @err.
  */
 int callers_add_up(struct callers *callers, const struct tree *tree, bool of_counter,
 		   struct uft_err *err);

@@ -179,7 +179,10 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 	return strbuf_oom(&indent) ? -ENOMEM : 0;
 }
 
-/* A box has the width of the larger value, so that a call of only one recording is visible. */
+/*
+ * The width of a box is the larger of the call's times in the two recordings. So a call of only one
+ * recording is visible.
+ */
 static uint64_t picture_value(const struct tree_node *node)
 {
 	return MAX(total_of(base_of(node)), total_of(pair_of(node)));

@@ -21,7 +21,8 @@ struct graph_diff_config {
  * Show the differences between the finished trees @base and @pair. Returns 0, -ENOENT when neither
  * has a call of the function, or -ENOMEM.
  *
- * Paths are compared by the names of their functions. All programs of a recording count as one.
+ * Call paths are compared by the names of their functions. All programs of a recording count as
+ * one program.
  */
 int graph_diff_show(const struct graph_diff_config *config, struct tree *base, struct tree *pair,
 		    struct sink *sink, struct uft_err *err);

@@ -70,7 +70,10 @@ static int order_by_start(const void *a, const void *b)
 	return task_order(((const struct task_node *)a)->task, ((const struct task_node *)b)->task);
 }
 
-/* Only the @nr tasks that began earlier are searched, so that corrupt data cannot make a cycle. */
+/*
+ * Find the parent of @task among the @nr tasks that began before @task. Later tasks are not
+ * searched, so that corrupt data cannot make a cycle.
+ */
 static struct task_node *find_parent(struct task_node *nodes, size_t nr, const struct task *task)
 {
 	int32_t tid = is_process(task) ? task->ppid : task->pid;
@@ -121,7 +124,7 @@ static const char *connection(const struct task_node *node, const struct task_no
 	return is_process(node->task) ? " +----" : " +-";
 }
 
-/* Returns the text that the children of @node have after the indentation of @node. */
+/* Returns the text that a child of @node adds to the indentation of @node. */
 static const char *indent_below(const struct task_node *node, const struct task_node *top)
 {
 	if (node->parent == top)

@@ -45,7 +45,8 @@ static void begin_task(struct tree *tree, const struct task *task)
 }
 
 /*
- * Continue with @task. If its events come in parts, it continues at its old position in the tree.
+ * Continue with @task. If the events of each task come in parts, continue at the position in the
+ * tree that @task had after its last part.
  */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
@@ -247,7 +248,7 @@ static inline int enter_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* Take the function of a call without a recorded entry from its return. */
+/* Name a call whose entry was not recorded. The event of its return tells the function. */
 static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	node->func = tree_canon(tree, event->func);
@@ -307,7 +308,7 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * The pipeline has subtracted the wait from the caller's self time. Add it again,
+		 * The pipeline has subtracted the wait from the caller's self time. Undo this,
 		 * because cut_wait() has counted the wait in the call that has ended.
 		 */
 		parent->self_ns += event->total_ns;
@@ -361,8 +362,8 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 }
 
 /*
- * Add the growth of a counter in the innermost call. The event of the counter comes before the end
- * of the call. If the call itself is left out, nothing is added.
+ * Add to @node how much a counter grew during the innermost call. The event of the counter comes
+ * before the end of the call. If the call itself is left out, nothing is added.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

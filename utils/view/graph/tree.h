@@ -91,8 +91,8 @@ struct tree_fork_call {
 };
 
 /*
- * The limit of calls without a recorded entry in a tree. After lost records, one record of 16 bytes
- * may imply a thousand such calls.
+ * A tree has at most this number of calls whose entry was not recorded. After lost records, one
+ * record of 16 bytes may imply a thousand such calls.
  */
 #define TREE_UNSEEN_MAX (1U << 20)
 
@@ -100,9 +100,9 @@ struct tree_fork_call {
  * A call whose entry was not recorded. Either the call began before the first event of @task, or
  * records were lost. Only the return tells the function's name.
  *
- * @depth: the number of calls around it
- * @generation: the number of forks that led to its task; tree_finish() sets it
- * @is_inherited: it was open when the task began
+ * @depth: the number of calls around this call
+ * @generation: the number of forks that led to @task; set by tree_finish()
+ * @is_inherited: this call was open when the task began
  */
 struct tree_unseen {
 	const struct task *task;
@@ -124,8 +124,8 @@ struct tree_unseen {
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: maps from a name to the function that represents all functions with this name
  * @canon: the representing function, by the id of each represented function
- * @kinds: POINTs become calls that take no time, of functions with the names of the events; NULL:
- *         POINTs are left out, and counted in @nr_dropped
+ * @kinds: kinds of events; a POINT becomes a call that takes no time, and the name of the event is
+ *         the name of the called function. NULL: POINTs are left out, and counted in @nr_dropped
  * @point_funcs: the functions of POINTs, by the ids of the events
  * @parked: for each task, the position in the tree where the task goes on with its next part; NULL
  *         before the first part
@@ -233,7 +233,7 @@ static inline uint64_t tree_positive(uint64_t ns)
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
-/* Returns the session of tree->roots[@root], or NULL if its calls have no session. */
+/* Returns the session of tree->roots[@root], or NULL for the root of calls without a session. */
 static inline const struct session *tree_session(const struct tree *tree, size_t root)
 {
 	const struct trace_data *data = tree->pipe->data;

@@ -23,8 +23,8 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Remove the names of calls without a recorded entry, so that merging trees does not unite them
- * with other calls. merge_unseen() gives the names back.
+ * Remove the names of calls without a recorded entry. Otherwise, merging two trees would unite such
+ * a call with other calls. merge_unseen() gives the names back.
  */
 static void hide_names(struct tree *from, const struct func **names)
 {

@@ -13,8 +13,8 @@
 #define GENERATIONS_MAX 1000
 
 /*
- * The limit of calls of fork(2) that are compared with the open calls of a child. Nearly always the
- * first one that is compared has the right names and depth.
+ * The limit of calls of fork(2) that are compared with the open calls of a child. Nearly always,
+ * the first compared call of fork(2) fits.
  */
 #define FORK_CALLS_MAX 64
 
@@ -94,8 +94,9 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all descendants of @from to the subtree of @into, and remove @from. If @into lacks a node,
- * the node moves with its descendants, without a copy.
+ * Move all descendants of @from to the subtree of @into, and remove @from. If the subtree has no
+ * node that corresponds to a descendant, this descendant moves with all nodes below it, without a
+ * copy.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -373,7 +374,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls come first, so that nodes below several of them move only once. */
+		/* Outer calls come first, so that a node below several calls moves only once. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle_node(tree, all[i + k].node);
 	}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes C source from the script that pictures contain: embed.py picture.js out.c."""
+"""Makes C source from picture.js, the script of picture files: embed.py picture.js out.c."""
 
 import re
 import sys

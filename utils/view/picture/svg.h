@@ -11,7 +11,8 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: returns the width of the box; a box below 0.1 pixels is left out, with all boxes above it
+ * @value: returns the width of the box; a box narrower than 0.1 pixels is left out, with the boxes
+ *         of its callees
  * @put_color: writes the colour as in CSS
  * @put_tip: writes the text of the tool tip; @all is the sum of the widths of all roots
  */

@@ -32,8 +32,8 @@ void pending_deinit(struct pending *pending)
 }
 
 /*
- * Returns the address of the pointer to the entry. If there is no such entry, returns the address
- * of the NULL where it would be linked. The table must have slots.
+ * Returns the address of the pointer to the entry of @key. If @key has no entry, returns the
+ * address of the NULL that a new entry replaces. The table must have slots.
  */
 static struct pending_entry **find_pending(const struct pending *pending, const void *key,
 					   size_t len, uint32_t hash)

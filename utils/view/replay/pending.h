@@ -34,7 +34,7 @@ void pending_deinit(struct pending *pending);
 int pending_begin(struct pending *pending, const void *key, size_t len, uint64_t time_ns);
 
 /*
- * Remove the entry of @key. *@time_ns becomes the time that pending_begin() has stored in it.
+ * Remove the entry of @key, and set *@time_ns to the time that pending_begin() has stored for @key.
  * Returns false if there is no entry.
  */
 bool pending_end(struct pending *pending, const void *key, size_t len, uint64_t *time_ns);
