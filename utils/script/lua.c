@@ -7,9 +7,9 @@
 #include "utils/script/script.h"
 
 /*
- * Indexes in Lua's registry. The script's functions get their contexts as tables. Functions in Lua
- * make the tables for uftrace_entry, uftrace_exit and uftrace_batch. This is much faster than
- * making them through Lua's interface for C.
+ * Indexes in Lua's registry. The script gets each call or batch as a table. The code at
+ * PLACE_MAKE_ENTRY, PLACE_MAKE_EXIT and PLACE_MAKE_BATCH makes these tables. The code is in Lua,
+ * and is much faster than calls of Lua's interface for C.
  */
 enum place {
 	PLACE_FUNCTIONS = 1,
@@ -257,7 +257,10 @@ static int set_path(struct runner *run, const struct script_config *config)
 	return strbuf_oom(&path) ? -ENOMEM : 0;
 }
 
-/* Set `arg`, as for a Lua program, and the elements of the registry (enum place). */
+/*
+ * Set `arg` to the same words that the program luajit would set. Set the elements of the registry
+ * (enum place), except the script's functions.
+ */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)
 {

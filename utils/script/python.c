@@ -48,7 +48,7 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 
 /*
  * @has_locale: the environment sets a locale, which tells the encoding of text
- * @functions: the index is enum script_function; NULL: the script does not have it
+ * @functions: by enum script_function; NULL: the script lacks the function
  * @contexts: the last context of each kind, reused unless the script has kept it
  * @tid_object: the Python object of @tid, the last tid
  * @names: functions' names for batches; NULL before the first batch
@@ -71,7 +71,10 @@ static void drop_object(struct runner *run, PyObject *o)
 		run->py.Py_DecRef(o);
 }
 
-/* Put @o into @dict, and take over its reference. If @o is NULL, an exception is pending. */
+/*
+ * Put @o into @dict, and release the caller's reference to @o. Returns 0 or -1. A NULL @o is the
+ * result of a call that failed and set an exception.
+ */
 static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	int ret = o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -80,7 +83,7 @@ static int put_in_dict(struct runner *run, PyObject *dict, enum key key, PyObjec
 	return ret;
 }
 
-/* Like put_in_dict(), but the caller keeps its reference. */
+/* Like put_in_dict(), but the caller keeps the reference to @o. */
 static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *o)
 {
 	return o ? run->py.PyDict_SetItem(dict, run->keys[key], o) : -1;
@@ -398,7 +401,7 @@ static int number_python_func(struct script *script, const struct func *func,
 }
 
 /*
- * Add a column: a read-only view of a copy, which the script may keep.
+ * Add a column: a read-only view of a copy of @column. The script may keep the view.
  *
  * @format: type of an element, in the notation of Python's module struct
  */
@@ -447,7 +450,10 @@ static void make_keys(struct runner *run)
 #undef KEY_MAKE
 }
 
-/* Set sys.argv, as for a Python program, and let `import` find modules beside the script. */
+/*
+ * Set sys.argv to the same words that the program python3 would set. Let `import` find modules
+ * beside the script.
+ */
 static int set_surroundings(struct runner *run, const struct script_config *config)
 {
 	const char *slash = strrchr(config->path, '/');
@@ -515,7 +521,7 @@ static int take_wanted(struct script *script, PyObject *module, struct uft_err *
 {
 	struct runner *run = script->runner;
 	PyObject *wanted = find_attribute(run, module, SCRIPT_WANTED);
-	/* Try a string first. A string is a sequence, too: its letters would be taken as names. */
+	/* Try a string first. As a sequence, a string would give a name for each letter. */
 	PyObject *text = wanted ? run->py.PyUnicode_AsUTF8String(wanted) : NULL;
 	PyObject *list = NULL;
 	int ret = 0;
@@ -651,7 +657,7 @@ static void drop_func(struct script *script, struct script_func *func)
 
 /*
  * End Python, which flushes the script's output. Py_FinalizeEx() fails when the output is a pipe
- * without a reader. Its result is ignored, because this is no failure of the script.
+ * without a reader. A missing reader is no failure of the script, so the result is ignored.
  */
 static void close_python(struct script *script)
 {

@@ -90,7 +90,7 @@ void script_close(struct script *script)
 	*script = (struct script){ 0 };
 }
 
-/* Take options from the comments at the script's beginning. Empty lines may be among them. */
+/* Take options from the comments at the script's beginning. Empty lines are skipped. */
 static void take_options(const char *line, const char *comment, struct strbuf *out)
 {
 	while (line && (*line == '\n' || strncmp(line, comment, strlen(comment)) == 0)) {
@@ -266,7 +266,10 @@ static void hand_point(struct script *script, const struct task *task, const str
 		.data = &script->text,
 	};
 
-	/* A script gets no events while recording: their names and formats may still be unknown. */
+	/*
+	 * While a program is being recorded, the names and formats of events may be unknown. The
+	 * script gets no events then.
+	 */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;
 	strbuf_reset(&script->name);

@@ -32,7 +32,10 @@ enum script_function {
 /* By enum script_function: "uftrace_begin", ... */
 extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 
-/* The script's variable: a list of names or patterns of functions whose calls it wants. */
+/*
+ * A script sets this variable to a list of names or patterns. The script then gets only the calls
+ * of matching functions.
+ */
 #define SCRIPT_WANTED "UFTRACE_FUNCS"
 
 /*
@@ -58,9 +61,9 @@ struct script_config {
  * The facts about a function.
  *
  * @text: the function's name as an object of the language; NULL: not made yet
- * @addr, @addr_object: the address at its last call, and the language's object for it
+ * @addr, @addr_object: the function's address in the last call; the language's object for @addr
  * @wanted: 1: calls are passed to the script; -1: they are not; 0: not checked yet
- * @number: its index in the batches' table of names, counted from 1; 0: none
+ * @number: the function's index in the batches' table of names, counted from 1; 0: none
  */
 struct script_func {
 	void *text;
@@ -187,7 +190,7 @@ int script_mixed(void *self, const struct task_event *events, size_t nr, struct 
 /* Add a name or pattern of SCRIPT_WANTED. Returns 0, or a negative error with @err. */
 int script_want(struct script *script, const char *text, size_t len, struct uft_err *err);
 
-/* Set the error that SCRIPT_WANTED is not a list of strings. Returns the code of the error. */
+/* Report in @err: SCRIPT_WANTED is not a list of strings. Returns the code of this error. */
 int script_no_list(const struct script *script, struct uft_err *err);
 
 /* Print a text of any number of lines on stderr. Tabs become blanks. */

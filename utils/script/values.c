@@ -29,8 +29,8 @@ static int64_t load_auto(const struct arg_value *value, bool big)
 }
 
 /*
- * Load an enum. It usually has 32 bits. If its value is negative, the upper half of a register may
- * be zero all the same. So values from 2^31 to 2^32 - 1 count as negative.
+ * Load an enum. An enum usually has 32 bits. A register with a negative enum may have zeros in its
+ * upper half. Values from 2^31 to 2^32 - 1 therefore count as negative.
  */
 static int64_t load_enum(const struct arg_value *value, bool big)
 {
@@ -40,7 +40,7 @@ static int64_t load_enum(const struct arg_value *value, bool big)
 }
 
 /*
- * Returns the double for the parts of a number of x87: @head is the sign and the exponent, and
+ * Returns the double for an x87 floating-point number. @head is the sign and the exponent, and
  * @fraction includes the bit before the binary point.
  */
 static double make_double(uint16_t head, uint64_t fraction)
@@ -122,8 +122,8 @@ static void put_integer(struct script_value *out, const struct argspec *spec,
 }
 
 /*
- * Write the text of a struct. The text may still move, so settle_texts() sets the pointer to it
- * later.
+ * Write the text of a struct. The text may still move in memory. The pointer @out->text stays NULL
+ * until settle_texts() sets the pointer.
  */
 static void put_struct(struct script_values *values, struct script_value *out,
 		       const struct argspec *spec)

@@ -16,10 +16,10 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		uint32_t flags = entry->spec.trigger.flags & trigger->flags;
 
 		/*
-		 * Store only new bits. func_rules_init() has matched all functions of a recording
-		 * before threads read it in parallel. So these threads find all bits set, and do
-		 * not write. But threads of `show` may write at the same time: they open recordings
-		 * with the same filters.
+		 * Store only new bits. func_rules_init() sets the bits for all functions of a
+		 * recording. Threads that later read this recording in parallel do not write. But
+		 * two threads of `show` can be in func_rules_init() with the same filters at the
+		 * same time, and both write.
 		 */
 		if (flags & ~__atomic_load_n(&entry->in_force, __ATOMIC_RELAXED))
 			__atomic_fetch_or(&entry->in_force, flags, __ATOMIC_RELAXED);
@@ -67,7 +67,7 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 /*
  * True when spec @index can be left out, because a later spec with the same pattern clears its
  * actions. If spec @index itself clears or replaces actions of earlier specs, the later spec must
- * clear these actions, too. Otherwise they would apply again without spec @index.
+ * also clear these earlier actions. They would apply again if spec @index were left out.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

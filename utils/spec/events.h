@@ -56,7 +56,7 @@ bool event_rules_show(const struct event_rules *rules, enum event_origin origin,
 enum event_linux {
 	EVENT_LINUX_TASKS = 1U << 0, /* task-new, task-exit */
 	EVENT_LINUX_NAMES = 1U << 1, /* task-name */
-	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, or schedule for both */
+	EVENT_LINUX_SCHED = 1U << 2, /* sched-in, sched-out, schedule (both) */
 };
 
 /* Returns the bits of the events that @rule, or any of @rules, chooses. */

@@ -237,9 +237,9 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Do not store a mark again. func_rules_init() has matched the functions of
-			 * a recording before threads read it in parallel. So these threads find the
-			 * mark set, and do not write.
+			 * Do not store a mark again. func_rules_init() sets the marks for the
+			 * functions of a recording. Threads that later read this recording in
+			 * parallel do not write.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;

@@ -9,8 +9,8 @@
 /*
  * @is_notrace: the spec is from --notrace
  * @has_match: at least one function has matched the spec
- * @in_force: the enum trigger_flags of this spec that at least one function still has: later specs
- *         may clear them. filters_match() sets @in_force only if some spec has the action clear
+ * @in_force: enum trigger_flags: the actions of this spec that are in force for at least one
+ *         function. filters_match() sets @in_force only if filters.clears is true
  */
 struct filter_entry {
 	struct spec spec;
@@ -85,8 +85,9 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns the actions of FILTERS_OPT_IN that any spec has: only calls with one of them are kept. A
- * spec that matches nothing counts, too; if it is the only one, no call is kept.
+ * Returns the actions of FILTERS_OPT_IN that any spec has. If there are such actions, only calls
+ * with one of these actions are kept. A spec counts even if it matches no function. If none of the
+ * specs that count matches a function, no call is kept.
  *
  * A spec does not count when it is about functions of the kernel, or when it was cleared for all
  * functions that it has matched.
@@ -94,8 +95,8 @@ void filters_deinit(struct filters *filters);
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
- * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) counts levels from its own function. Calls
- * within that function can be deeper than the limit for all calls.
+ * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) starts a new count of levels at the function
+ * that the spec matches. Inside this function, calls can be deeper than the limit for other calls.
  */
 bool filters_renew_depth(const struct filters *filters);
 
@@ -107,7 +108,7 @@ bool filters_have_conditions(const struct filters *filters);
  *
  * @name: demangled, of @name_len bytes
  * @others: other names (aliases_all_names()); NULL: none
- * @module: base name of its file, or NULL
+ * @module: base name of the module's file, or NULL
  */
 struct filter_subject {
 	const char *name;

@@ -210,8 +210,8 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 	size_t kept = 0;
 
 	/*
-	 * Rules from before the change keep their present has_name, has_match and why_not, which
-	 * may be newer than the change.
+	 * If the change has not replaced a rule, rules->rules has the newest has_name, has_match
+	 * and why_not of this rule. Take the rule from there.
 	 */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))

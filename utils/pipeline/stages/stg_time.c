@@ -203,8 +203,8 @@ static bool is_asked_for(const struct event *event)
 }
 
 /*
- * Take one event. The held events that it releases are written to @out. The event itself follows
- * them, or is held, or is dropped with its call.
+ * Take one event. First write to @out the held events that @event releases. Then write @event to
+ * @out, hold @event, or drop @event with its call.
  */
 static ssize_t pass_in_time(struct stg_time *stage, const struct event *event, struct event *out)
 {

@@ -26,8 +26,8 @@ static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 }
 
 /*
- * Give all specifications the format of a text. Drop those that name a register, a word of the
- * stack or a floating-point argument, because these places hold no texts.
+ * Give all specifications the format ARG_STRING. Drop each specification of a register, a word of
+ * the stack or a floating-point argument, because these places hold no texts.
  */
 static void make_texts(struct argspecs *list)
 {

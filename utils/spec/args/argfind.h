@@ -47,8 +47,10 @@ struct argfind {
 
 /*
  * Find the values to capture at calls of the function @subject, and add them to the empty @found.
- * Returns 0 or a negative errno. Readers need the recorder's specifications to parse payloads. So
- * recorder and readers call this function (doc/formats/info.md, "Argument specifications").
+ * Returns 0 or a negative errno.
+ *
+ * The recorder captures values by the found specifications. Readers call this function to find the
+ * same specifications, and parse payloads by them (doc/formats/info.md, "Argument specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

@@ -19,7 +19,7 @@ enum argrules_about {
  * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
  * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
- * @clears: enum argrules_about: subjects whose earlier rules the rule drops (`clear`)
+ * @clears: enum argrules_about: the subjects of `clear`: for these, earlier rules have no effect
  * @module: beginning of the module's file name, or "PLT"; NULL: any
  * @is_auto: look up the specifications of @about
  * @text: the user's words
@@ -46,8 +46,8 @@ void argrules_deinit(struct argrules *rules);
 /*
  * The way in which a text of rules is parsed.
  *
- * @is_trigger: the text is from -T: a rule without items about arguments does not concern
- *         arguments; "auto-args" looks up all specifications
+ * @is_trigger: the text is from -T. A rule looks up specifications only if it has "auto-args".
+ *         If @is_trigger is false, a rule looks up specifications if it names no values
  * @is_lenient: the text is from a recording: skip invalid rules
  */
 struct argrules_source {
@@ -59,9 +59,9 @@ struct argrules_source {
 };
 
 /*
- * Add the rules of @text. They are separated by ';'. Returns 0, -ENOMEM, -ERR_USAGE when a rule has
- * an invalid pattern, or -EINVAL when a rule is invalid otherwise. The text of the last two errors
- * names the rule and the error.
+ * Add the rules of @text, separated by ';'. Returns 0 or -ENOMEM; -ERR_USAGE when a rule has an
+ * invalid pattern; -EINVAL when another part of a rule is invalid. For an invalid rule, @err names
+ * the rule and the mistake.
  */
 int argrules_parse(struct argrules *rules, const char *text, const struct argrules_source *source,
 		   struct uft_err *err);

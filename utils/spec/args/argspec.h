@@ -111,8 +111,8 @@ static inline bool argspec_is_text(const struct argspec *spec)
 }
 
 /*
- * Add a specification, which the list owns afterwards. It replaces an older specification for the
- * same value. But if only the older one has @is_exact, the new one is dropped. Returns 0 or
+ * Add @spec to @list, which owns @spec afterwards. @spec replaces an older specification of the
+ * same value. But if the older one has @is_exact and @spec does not, @spec is dropped. Returns 0 or
  * -ENOMEM.
  */
 int argspecs_add(struct argspecs *list, struct argspec *spec);

@@ -20,8 +20,8 @@ const struct autoargs *autoargs_find(const char *name)
 }
 
 /*
- * Bits of Linux on x86_64: O_CREAT, O_TMPFILE without the bit of O_DIRECTORY, and MREMAP_FIXED.
- * autoargs_enums has these names, too.
+ * Bits of Linux on x86_64. BIT_CREAT is O_CREAT. BIT_TMPFILE is O_TMPFILE without the bit of
+ * O_DIRECTORY. BIT_FIXED is MREMAP_FIXED. The names of these flags are in autoargs_enums.
  */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000

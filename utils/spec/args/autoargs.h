@@ -23,9 +23,9 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Returns the number of arguments of a call of @name. A call of a variadic function may have fewer
- * arguments than struct autoargs lists: open() without O_CREAT has no mode. Returns SIZE_MAX when
- * calls of @name always have all listed arguments, or when @values do not tell the number.
+ * Returns the number of arguments of a call of @name. A call of a variadic function may lack
+ * arguments of the function's struct autoargs: open() without O_CREAT has no mode. Returns SIZE_MAX
+ * when calls of @name always have all these arguments, or when @values do not tell the number.
  *
  * @values: the first @nr arguments
  */

@@ -8,7 +8,7 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The registers and words of the stack that are taken so far.
+ * The numbers of registers and stack words that earlier arguments occupy.
  *
  * @nr_int, @nr_float: the numbers N of the last argN and of the last fpargN
  */
@@ -151,7 +151,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Set the members that follow from the type: all except the place. Returns 0 or -ENOMEM. */
+/* Fill @spec for a value of @type, but leave out the place. Returns 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -231,9 +231,8 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		return 0;
 	}
 	/*
-	 * For a value in a register, the index is its number among the floating-point arguments, or
-	 * among all other arguments. For a value on the stack, it is the number of the word, which
-	 * take_place() has set.
+	 * The index of a value in a register is the N of argN or fpargN. The index of a value on
+	 * the stack is the number of the word. take_place() has already set this number.
 	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 

@@ -9,7 +9,7 @@
 #include "utils/spec/regex/pattern.h"
 
 enum cond_subject {
-	COND_ARG,   /* argN: integer, string, or with the format f a float */
+	COND_ARG,   /* argN: integer or string; a float if the format is f */
 	COND_FPARG, /* fpargN */
 	COND_RETVAL,
 };
@@ -62,8 +62,9 @@ struct cond_term {
  * tightly than `||`. TERM is (`argN` | `fpargN` | `retval`) [`/` format] operator (integer | float
  * | "string").
  *
- * Formats of integers are d i u x o p c, with 8, 16, 32 or 64; of floats f, with 32, 64 or 80; of
- * strings s and S. uftrace only knows conditions of one integer comparison.
+ * Formats of integers are d i u x o p c, optionally with a number of bits: 8, 16, 32 or 64. The
+ * format of floats is f, optionally with 32, 64 or 80. Formats of strings are s and S. In uftrace,
+ * a condition is one comparison of an integer.
  */
 struct cond {
 	struct cond_term *terms;

@@ -100,8 +100,8 @@ static int compare_value(const void *a, const void *b)
 	if (x->value != y->value)
 		return x->value < y->value ? 1 : -1;
 	/*
-	 * Names of the same value stay in the order of their definition. All names of an enum are
-	 * in one text, so this is the order of their addresses.
+	 * Names of the same value are sorted by address. All names of an enum are in one text, so
+	 * the first defined name has the lowest address.
 	 */
 	return (x->name > y->name) - (x->name < y->name);
 }
@@ -208,8 +208,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * Returns the name of the value 0 if it is shown as a part of @value, or NULL. Only flags of open()
- * need this: their access mode O_RDONLY is 0.
+ * Returns the name of 0 when 0 is a part of @value, and NULL when it is not. Only flags of open()
+ * can have such a part: the access mode O_RDONLY is 0.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

@@ -37,8 +37,8 @@ struct time_range {
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 
 /*
- * Parse the argument of --last: "10ms" is the range from 10 ms before the last record. Errors are
- * those of parse_time().
+ * Parse the argument of --last: "10ms" is the range that starts 10 ms before the last record and
+ * has no end. Errors are those of parse_time().
  */
 int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err);
 

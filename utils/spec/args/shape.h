@@ -16,11 +16,12 @@
  *
  * Offsets count from the beginning of the node's object. Values (their numbers are @a.@b; @a is the
  * offset):
- * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; the name of an e or t is that
- * 			of the enum or struct
- * 	z s S		a pointer to a C string; a std::string of GNU's library; one of LLVM's
- * 	w		a text: @a offset of the pointer, @b of the length
- * Composites, whose name is shown, with one child (m, v and x: with NUMBER children):
+ * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; NAME of an e or t: the enum or
+ * 			struct
+ * 	z		a pointer to a C string
+ * 	s S		a std::string; s: of libstdc++, S: of libc++
+ * 	w		a text: @a is the offset of the pointer, @b is the offset of the length
+ * Composites. NAME is shown. m, v and x have NUMBER children, each other composite has one child:
  * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES
  * 	a OFFSET.NUMBER.BYTES
  * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER

@@ -29,7 +29,8 @@ static bool is_plain(const char *text)
 
 /*
  * True when operators at @next may make the character before them optional, as in "a?" or "a+?".
- * ("a+?" means "(a+)?".) Any "{" counts, because intervals such as "{0,2}" are not read.
+ * ("a+?" means "(a+)?".) Every "{" counts as such an operator, because the numbers in an interval
+ * such as "{0,2}" are not read.
  */
 static bool is_optional(const char *next)
 {
@@ -49,7 +50,10 @@ static void find_literal(struct pattern *p)
 	if (strpbrk(text, "|(\\") || strstr(text, "[:") || strstr(text, "[.") || strstr(text, "[="))
 		return;
 	for (size_t at = start; text[at];) {
-		/* SPECIAL has `-`, too, which is ordinary here. So a longer literal may exist. */
+		/*
+		 * SPECIAL contains `-`, although `-` is an ordinary character here. The sequence
+		 * may therefore end early, at a `-`.
+		 */
 		size_t len = strcspn(text + at, SPECIAL);
 		size_t next = at + len;
 

@@ -25,8 +25,8 @@ const char *pattern_match_name(enum pattern_match match);
  *         whatever --match says
  * @literal_at, @literal_len: a part of @text that every matching name contains; @literal_len is 0
  *         when none is known
- * @prefix_len: if @text begins with `^`: the number of characters after the `^` with which every
- *         matching name begins
+ * @prefix_len: if @text begins with `^`: every matching name begins with the @prefix_len characters
+ *         that follow the `^`
  * @is_scope: a plain text that ends with "::", which matches all names in that scope
  * @regex: MATCH_REGEX: the compiled expression
  */

@@ -1,7 +1,7 @@
 /*
  * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. A cached set of nodes has pointers to the next sets, one for each byte that
- * has already occurred after it. Such a byte then costs one look-up.
+ * once, byte by byte. A cached set of nodes has pointers to the next sets: one for each byte that
+ * the search has already met at this set. Such a byte costs one look-up.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -370,8 +370,10 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * Put the nodes of @state into the set, and the nodes after conditions that hold here. @next: the
- * next byte; -1: the end of the name.
+ * Put the nodes of @state into the set. If one of these nodes is a condition that holds here, add
+ * the nodes that can be reached from the condition.
+ *
+ * @next: the next byte; -1: the end of the name
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {

@@ -26,12 +26,12 @@ struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);
 
 /*
- * True when the expression matches a part of the @len bytes at @name. Any thread may call it; a
- * second thread waits. When memory is short, the search is only slower.
+ * True when the expression matches a part of the @len bytes at @name. Threads may share @regex, and
+ * wait for each other. When memory is short, the search is slower, but the result is right.
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 
-/* For tests: the number of steps so far, and the maximum for a byte. */
+/* For tests: the steps of all past searches with @regex, and the maximum for one byte. */
 size_t regex_steps(const struct regex *regex);
 size_t regex_steps_per_byte(const struct regex *regex);
 

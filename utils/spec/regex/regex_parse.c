@@ -545,8 +545,8 @@ static void parse_branches(struct parse *p)
 {
 	struct regex_prog *prog = p->prog;
 	/*
-	 * The jump at the end of the previous alternative, or -1. Until the common target is known,
-	 * each jump stores its distance to the previous one.
+	 * The jump at the end of the previous alternative, or -1. Until the common target of all
+	 * jumps is known, each jump stores its distance to the jump before it.
 	 */
 	int32_t jump = -1;
 

@@ -222,8 +222,8 @@ static bool parse_interval(struct parse *p, long *low, long *high)
 }
 
 /*
- * Parse a repetition of the atom at @start. @once: its first copy. For each other copy the atom is
- * parsed again.
+ * Parse a repetition of the atom at @start. @once: the first copy of the atom. For each further
+ * copy, the atom is parsed again.
  */
 static struct part repeat_part(struct parse *p, const char *start, struct part once)
 {

@@ -7,12 +7,12 @@
 
 /*
  * Compile @regex, which regex_create() has accepted, to an automaton that matches as regexec(3) in
- * the C locale does. Returns 0, or -ERR_USAGE with the reason for expressions that have no
- * automaton, above all those:
+ * the C locale does. Returns 0, or -ERR_USAGE with the reason why @regex has no automaton. The most
+ * important reasons:
  *
- * - with more than 64 places that take a character
- * - with back references, or other escapes of letters and digits
- * - with `^` and `$` elsewhere than at the ends of the outermost alternatives
+ * - more than 64 places that take a character
+ * - back references, or other escapes of letters and digits
+ * - `^` or `$` elsewhere than at the ends of the outermost alternatives
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);
 
