@@ -99,7 +99,7 @@ extern const char arch_libcall[];
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* The entries of patched code into the probe. */
+/* Patched code enters the probe at these hooks. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event happens: called by the event's stub */
 	ARCH_HOOK_POINT_ARGS, /* an event with arguments happens: called by the event's stub */

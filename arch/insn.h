@@ -53,13 +53,13 @@ struct insn_text {
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
-/* The code that may run after an instruction. */
+/* The code that may run after an instruction. The target is the address insn_step.names. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
-	INSN_BRANCH,	    /* the next instruction, or the one at the named address */
-	INSN_CALL,	    /* the function at the named address, then the next instruction */
+	INSN_BRANCH,	    /* the next instruction, or the instruction at the target */
+	INSN_CALL,	    /* the function at the target, then the next instruction */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
-	INSN_JUMP,	    /* the instruction at the named address */
+	INSN_JUMP,	    /* the instruction at the target */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
 	INSN_END, /* none: the program never continues after INSN_END */

@@ -30,7 +30,7 @@ struct debug_facts_filters {
 	const struct opts *opts;
 	struct debug_facts_found {
 		size_t total;
-		struct strbuf modules; /* text for the message: "prog 3, libc.so.6 1" */
+		struct strbuf modules; /* matches by module, as text: "prog 3, libc.so.6 1" */
 	} * found;
 };
 

@@ -5,7 +5,7 @@
 #include "cmds/opts.h"
 #include "utils/format/sym.h"
 
-/* Names of functions, demangled. Starts as { 0 } and ends with func_names_deinit(). */
+/* Names of functions, demangled. The struct starts as { 0 } and ends with func_names_deinit(). */
 struct func_names {
 	struct strbuf text; /* the names, one after the other, each with its NUL */
 	int demangle;	    /* an enum demangle_mode */

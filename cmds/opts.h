@@ -136,11 +136,11 @@ struct opts {
 				     * words of a script's first lines; strings of this struct point
 				     * into them
 				     */
-	int color;		    /* enum opts_color; main() sets @color_mode from it */
+	int color;		    /* enum opts_color; main() derives @color_mode from @color */
 	enum color_mode color_mode; /* for stdout; decided by main() */
 	bool use_pager;
 	int progress; /* enum opts_progress */
-	/* SIGCHLD was ignored when utrail was started; main() undoes that */
+	/* SIGCHLD was ignored when utrail was started; main() stops ignoring SIGCHLD */
 	bool ignores_children;
 
 	/* options that choose calls, when recording and when reading */

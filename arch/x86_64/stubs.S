@@ -313,7 +313,7 @@ END __fentry__
 	.fill	11, 1, 0xcc
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
-	.cfi_escape 0x16, 7, 3, 0x09, 0xf8, 0x1a /* DW_CFA_val_expression: %rsp = const1s -8; and */
+	.cfi_escape 0x16, 7, 3, 0x09, 0xf8, 0x1a /* DW_CFA_val_expression: %rsp = CFA & -8 */
 	.cfi_escape 0x16, 16, 68		/* DW_CFA_val_expression: %rip */
 	.cfi_escape 0x38, 0x1c, 0x09, 0xf8, 0x1a /* lit8; minus; const1s -8; and */
 	.cfi_escape 0x12			/* dup (libgcc's pick cannot reach the lowest element) */
@@ -343,13 +343,13 @@ arch_return_caller: /* has only unwind information: its code is never executed *
 	.fill	11, 1, 0xcc
 END arch_return_caller
 .Lresume:
-	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo (last byte: below) */
+	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo without its last byte */
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
-	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = lit4; plus */
+	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = CFA + 4 */
 	/* DW_CFA_val_expression: %rip = breg16 -16 (that is arch_return_caller) */
 	.cfi_escape 0x16, 16, 2, 0x80, 0x70
-	.byte	0
+	.byte	0 /* the last byte of call .Lgo */
 	HIDDEN arch_return_trampoline
 	.type	arch_return_trampoline, @function
 arch_return_trampoline:

@@ -30,7 +30,7 @@ struct check_scan {
 
 struct check_scan check_scan_of(const struct strbuf *text);
 
-/* Read the next token. Returns false at the end. */
+/* Read the next token. Returns false at the end of the text. */
 bool check_scan_next(struct check_scan *scan);
 
 /* True when the current token is the word or byte @token. */

@@ -1,4 +1,4 @@
-/* `utrail control`: change what is recorded while the program runs. */
+/* `utrail control`: change what is recorded of a running program. */
 #include <errno.h>
 
 #include "cmds/cmd.h"

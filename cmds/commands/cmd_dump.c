@@ -34,7 +34,10 @@ static const struct exporter *exporter_of(const struct opts *opts)
 	return exporter_by_number(opts->format - OPTS_FORMAT_EXPORT);
 }
 
-/* Writes @data in the requested format. Opens @pipe and begins @progress. The caller ends both. */
+/*
+ * Writes @data in the requested format. Opens @pipe and begins @progress. The caller closes @pipe
+ * and ends @progress.
+ */
 static int export_one(const struct opts *opts, struct trace_data *data, enum export_side side,
 		      struct pipeline *pipe, struct read_progress *progress, struct sink *sink,
 		      struct uft_err *err)

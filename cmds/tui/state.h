@@ -184,8 +184,8 @@ void grow_close_calls(struct tui *tui);
 /* --- tui.c --- */
 
 /*
- * Run @command (enum tui_command). Returns 0, a negative error, or CMD_NO_DATA; the last two set
- * @err.
+ * Run @command (enum tui_command). Returns 0, a negative error, or CMD_NO_DATA. If the
+ * result is not 0, @err is set.
  *
  * @func: the function of the cursor's line, or NULL
  */

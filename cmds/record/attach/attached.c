@@ -256,7 +256,7 @@ static struct attached_thread *find_thread(const struct attached *w, pid_t tid)
 	return NULL;
 }
 
-/* Attaches to a thread. Returns 0, or a negative errno; *@thread is then NULL. */
+/* Attaches to a thread. Returns 0 or a negative errno. After an error, *@thread is NULL. */
 static int seize_thread(struct attached *w, pid_t tid, struct attached_thread **thread)
 {
 	struct attached_thread *t = calloc(1, sizeof(*t));

@@ -14,7 +14,7 @@
 /* The credentials (credentials(7)) that the thread had before rights_enter(). */
 struct rights {
 	bool is_changed;
-	bool has_groups; /* the thread's groups were changed, too */
+	bool has_groups; /* rights_enter() has changed the groups of the thread */
 	uid_t uid;
 	gid_t gid;
 	int nr_groups;

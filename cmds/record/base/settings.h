@@ -81,7 +81,7 @@ struct record_settings {
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
 	unsigned rt_prio;   /* 0: not real-time */
-	char *const *specs; /* one for each enum spec_option: @filters as typed, or NULL */
+	char *const *specs; /* by enum spec_option: the text of the option's specs, or NULL */
 	int match;	    /* enum pattern_match of @specs */
 	bool trace_on;
 	/* users or the recorder may change the settings while programs run (control/steering.h) */

@@ -29,7 +29,7 @@
 #define CALL_READS 3.0
 #define LEFT_READS 0.25
 
-/* The symbols of a module with called functions. */
+/* A module in which functions were called, and the symbols of the module. */
 struct known_symbols {
 	struct known_module *module;
 	struct symtab symbols;

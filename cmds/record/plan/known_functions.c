@@ -109,7 +109,7 @@ struct making {
 	struct strbuf image;
 	size_t nr;
 	struct strbuf texts;
-	struct strmap reasons; /* the offset in @texts of each reason */
+	struct strmap reasons; /* maps each reason to the offset of the reason in @texts */
 	bool is_too_much;
 };
 

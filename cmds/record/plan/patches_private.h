@@ -73,13 +73,14 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 /*
  * Find the facts about an unprepared file, in the cache or in the file. Then add a symbol to
  * f->known->unnamed for each function that is missing in f->symbols. If f->why_not is set
- * afterwards, there are no facts. Returns 0 or a negative errno. -ENOSYS has an error text.
+ * afterwards, there are no facts. Returns 0 or a negative errno. For -ENOSYS, @err gets a text.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);
 
 /*
- * Find the patches of an unprepared file. Returns 0 or a negative errno. -ENOSYS has an error text.
+ * Find the patches of an unprepared file. Returns 0 or a negative errno. For -ENOSYS, @err gets a
+ * text.
  */
 int finding_unprepared(struct finding *f, const struct elf_file *file, struct uft_err *err);
 

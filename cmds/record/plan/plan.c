@@ -1,4 +1,4 @@
-/* Makes the function entries of plans: finds the addresses for options about functions. */
+/* Makes plans (see plan.h): finds the functions to which the options apply. */
 #include "cmds/record/plan/plan.h"
 
 #include <errno.h>

@@ -110,7 +110,7 @@ bool settings_can_finish(const struct record_settings *settings);
 /* Returns the size below which no function is ever recorded. */
 uint64_t settings_smallest_size(const struct record_settings *settings);
 
-/* True when the options treat functions differently. */
+/* True when the options may treat one call differently from another (PLAN_SELECTIVE). */
 bool settings_are_selective(const struct record_settings *settings);
 
 static inline void planner_deinit(struct planner *planner)

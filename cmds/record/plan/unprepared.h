@@ -35,8 +35,8 @@ void unprepared_close(struct unprepared *unprepared);
 /* The way in which a function is patched, or the reason why it is not. */
 enum unprepared_way {
 	UNPREPARED_JUMP,
-	UNPREPARED_LOOP,   /* by a jump. A loop at the function's start is moved as a whole */
-	UNPREPARED_ISLAND, /* by a short jump to a long jump */
+	UNPREPARED_LOOP,   /* patched with a jump. A loop at the start is moved as a whole */
+	UNPREPARED_ISLAND, /* patched with a short jump, which leads to a long jump */
 	/*
 	 * Values from here on mean that the function is not patched. If the reason is the
 	 * function's enum function_kind, the value is UNPREPARED_CANNOT plus the kind. If the
@@ -48,7 +48,7 @@ enum unprepared_way {
 };
 
 /*
- * The result of the search for a function.
+ * Tells how a function is patched, or why the function is not patched.
  *
  * @way: enum unprepared_way
  * @why_not: the reason in detail; "" when the function can be patched

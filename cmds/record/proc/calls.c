@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call only marks descriptors */
+#define CLOSE_RANGE_KEEPS 4U /* CLOSE_RANGE_CLOEXEC: the call itself closes no descriptor */
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: the call does not follow a link */
 
 /*

@@ -29,7 +29,7 @@ static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 	return strbuf_oom(&payload) ? -ENOMEM : 0;
 }
 
-/* The maximum number of gathered bytes. A full buffer is written at once. */
+/* The gathered records are written when their size reaches this number of bytes. */
 #define GATHERED_MAX 65536
 
 void proc_log_gather(struct proc_log *log)

@@ -235,7 +235,7 @@ static int keep_ends(const struct launch *launch, struct pipes *pipes, int ret,
 	return 0;
 }
 
-/* In the child after fork: waits, and executes the program. Only makes async-signal-safe calls. */
+/* In the child after fork: waits, and executes the program. All calls are async-signal-safe. */
 NORETURN static void become_program(const struct launch *launch, char **env, int go_fd,
 				    int report_fd)
 {

@@ -52,7 +52,7 @@ struct launched {
 	int report;
 };
 
-/* Fork the process. It waits for launch_go(). Returns 0 or a negative errno. */
+/* Fork a process, which waits for launch_go(). Returns 0 or a negative errno. */
 int launch_prepare(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*

@@ -475,7 +475,7 @@ static bool has_share(struct kernel *kernel, size_t len)
 	return !kernel->is_full;
 }
 
-/* Takes the @len bytes at @pages. They are whole pages. */
+/* Takes whole pages: the @len bytes at @pages. */
 static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct kernel *kernel = cpu->kernel;

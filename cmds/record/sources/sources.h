@@ -34,7 +34,7 @@ struct sources {
 	unsigned nr;
 };
 
-/* Add the open source @source. */
+/* Add @source. The source must be open. */
 void sources_add(struct sources *sources, struct source *source);
 
 /*

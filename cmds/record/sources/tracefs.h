@@ -26,7 +26,8 @@ int tracefs_read(int dir_fd, const char *name, struct strbuf *out, struct uft_er
 int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err *err);
 
 /*
- * Async-signal-safe. Open and empty a list below @dir_fd. Returns a descriptor or a negative errno.
+ * Async-signal-safe. Open the list @name below @dir_fd for writing, and delete all entries of the
+ * list. Returns a descriptor or a negative errno.
  */
 int tracefs_open_empty(int dir_fd, const char *name);
 

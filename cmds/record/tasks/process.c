@@ -64,7 +64,7 @@ static void *map_arena(struct process *proc, uint64_t stride, int fd)
 	return NULL;
 }
 
-/* Make the arena of a new process. *@fd gets its memfd. Returns false with errno. */
+/* Make the arena of a new process. *@fd gets the arena's memfd. Returns false with errno. */
 static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 {
 	choose_ring(procs->settings, proc);

@@ -39,7 +39,7 @@ struct replay_line {
 	uint8_t kind;
 };
 
-/* Consecutive lines. Starts as { 0 } and ends with replay_lines_deinit(). */
+/* Consecutive lines. The struct starts as { 0 } and ends with replay_lines_deinit(). */
 struct replay_lines {
 	struct replay_line *lines;
 	size_t nr;

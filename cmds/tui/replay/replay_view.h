@@ -66,7 +66,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err);
 int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_entries,
 		     size_t rows, struct uft_err *err);
 
-/* Show the fields @fields, like replay_pages_show(). */
+/* Show the fields that @fields lists. See replay_pages_show(). */
 int replay_view_show(struct replay_view *view, const char *fields, size_t rows,
 		     struct uft_err *err);
 
