@@ -1,4 +1,4 @@
-/* Protocol buffers: append fields to a message. */
+/* Encodes messages in the format of protocol buffers. */
 #ifndef UTRAIL_EXPORT_PROTO_H
 #define UTRAIL_EXPORT_PROTO_H
 
@@ -6,7 +6,7 @@
 
 #include "utils/base/containers/strbuf.h"
 
-/* The limit of bytes of a varint. */
+/* The maximum length of a varint in bytes. */
 #define VARINT_MAX 10
 
 /* HOT: writes up to VARINT_MAX bytes to @to, and returns the end. */

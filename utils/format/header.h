@@ -64,7 +64,7 @@ struct data_header {
 	uint32_t version;     /* 3 or 4 */
 	uint16_t header_size; /* the offset of the text */
 	uint8_t endian;	   /* enum header_endian: of the traced program, and of all binary files */
-	uint8_t elf_class; /* enum header_class: of the traced program */
+	uint8_t elf_class; /* enum header_class: the class of the traced program */
 	uint64_t feat_mask;
 	uint64_t info_mask;
 	uint16_t max_stack;

@@ -48,7 +48,7 @@ struct info {
 
 	char *kernel; /* OSINFO: "Linux 6.1.0" */
 	char *hostname;
-	char *distro; /* the quotes of os-release are kept */
+	char *distro; /* the quotation marks in os-release are kept */
 
 	int32_t *tids; /* TASKINFO: ascending */
 	size_t nr_tids;
@@ -65,7 +65,7 @@ struct info {
 
 	uint64_t load_percent[3]; /* LOADINFO: 1, 5, 15 minutes; 150 is a load of 1.50 */
 
-	char *argspec; /* ARG_SPEC; each of the five strings may be absent */
+	char *argspec; /* ARG_SPEC: @argspec to @enumauto, each possibly absent */
 	char *retspec;
 	char *argauto;
 	char *retauto;

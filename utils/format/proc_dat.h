@@ -54,7 +54,7 @@ enum proc_kind {
 #define PROC_ACT_NUMBERS 3
 #define PROC_ACT_TEXTS	 3
 #define PROC_ACT_BYTES	 (4 * (PROC_ACT_NUMBERS + PROC_ACT_TEXTS)) /* bytes in front of the texts */
-#define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* the limit of Linux is 8192 */
+#define PROC_CPU_MAX	 ((1 << 20) - 1)			   /* Linux: at most 8192 CPUs */
 #define PROC_TEXT_MAX	 (8U << 20) /* the longest text; execve(2) permits 6 MiB of arguments */
 
 /*

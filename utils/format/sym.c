@@ -103,7 +103,7 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 	return next->name[1] != 'Z' && kept->name[1] != 'Z';
 }
 
-/* The beginning of the line of an alias. */
+/* A line that begins with this text names an alias. */
 #define ALIAS "# alias: "
 
 #define RADIX_BITS 11

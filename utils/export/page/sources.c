@@ -14,7 +14,7 @@
 #include "utils/export/page/source_text.h"
 #include "utils/object/build_id.h"
 
-/* The most bytes of a line; the rest is cut off. Longer lines are usually in generated files. */
+/* The maximum length of a line in bytes. Longer lines, usually of generated files, are cut off. */
 #define LINE_BYTES 300
 #define NS_PER_S   1000000000ULL
 
@@ -32,7 +32,7 @@ struct sources {
 	size_t nr;
 	size_t bytes; /* bytes of all lines in the page */
 	const struct module *asked;
-	uint64_t asked_ns; /* time when the module @asked was built */
+	uint64_t asked_ns; /* the result of find_built_ns() for @asked */
 };
 
 static void sources_deinit(struct sources *sources)

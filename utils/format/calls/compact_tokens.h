@@ -43,12 +43,12 @@ static inline enum token token_of(unsigned first)
 #define NUMBER_SHORT 224
 
 enum escape {
-	ESCAPE_WORDS,	/* varint n: n words of 8 bytes of records, unchanged */
+	ESCAPE_WORDS,	/* varint n: unchanged records follow, in n words of 8 bytes */
 	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and a payload of n words */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
 	ESCAPE_DEPTH,	/* u16: the number of open calls */
 	ESCAPE_TIME,	/* u64: the time from which the next record's time is counted */
-	ESCAPE_BYTES,	/* varint n: n bytes of records, unchanged */
+	ESCAPE_BYTES,	/* varint n: unchanged records follow, in n bytes */
 };
 
 /*
@@ -122,7 +122,7 @@ static inline uint16_t *frame(struct compact_coder *coder, uint32_t depth)
 	return &coder->stack[1 + depth % STACK];
 }
 
-/* Set the number of open calls. The functions of new calls are unknown. */
+/* Set the number of open calls. If the number grows, the added calls have unknown functions. */
 static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
 	/*

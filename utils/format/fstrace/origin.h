@@ -12,7 +12,7 @@
 
 #include "trace/seam/reader.h"
 
-/* The largest pid of Linux (PID_MAX_LIMIT). */
+/* All pids of Linux are below this number (PID_MAX_LIMIT). */
 #define FST_PID_LIMIT 4194304
 
 /*

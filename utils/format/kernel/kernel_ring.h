@@ -7,9 +7,9 @@
 #define COMMIT_MISSED	     (1U << 31)
 #define COMMIT_MISSED_STORED (1U << 30) /* the number of missed records follows the records */
 
-/* The type in a record's first word. */
+/* The type in a record's first word. A type from 1 to 28 is the length of the data in words. */
 enum record_kind {
-	KIND_LONG = 0, /* the length is in the next word; 1 to 28: the length in words */
+	KIND_LONG = 0, /* the length is in the next word */
 	KIND_PADDING = 29,
 	KIND_TIME_EXTEND = 30,
 	KIND_TIME_STAMP = 31,

@@ -12,7 +12,7 @@
 #define KERNEL_EXIT		4
 #define KERNEL_FORK		7
 #define KERNEL_SWITCH		14
-#define KERNEL_MISC_OUT		0x2000 /* in a COMM record: exec has set the name */
+#define KERNEL_MISC_OUT		0x2000 /* COMM record: set if exec has set the name */
 #define KERNEL_MISC_OUT_PREEMPT 0x4000
 #define KERNEL_HEADER_BYTES	8
 #define KERNEL_TRAILER_BYTES	16

@@ -69,7 +69,7 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  *                         unknown), the number of elements in the box (two bytes), then these
  */
 enum box_place {      /* @narrow of CAPTURE_BOX */
-	BOX_POINTED,  /* the word @index points to the object */
+	BOX_POINTED,  /* the object's address is in the word @index */
 	BOX_ON_STACK, /* the object is on the stack */
 	BOX_IN_PARTS, /* the object is in registers */
 };
@@ -99,19 +99,19 @@ enum box_op {
 	 * an element
 	 */
 	BOX_RANGE,
-	BOX_COUNTED,  /* @a, @b: offsets of pointer and number; @c: bytes of an element */
-	BOX_FIXED,    /* @a: offset of the pointer, @b: the number; @c: bytes of an element */
-	BOX_ARRAY,    /* @a: offset of the first element, @b: the number; @c: bytes of an element */
+	BOX_COUNTED,  /* @a: offset of the pointer, @b: offset of the count, @c: element size */
+	BOX_FIXED,    /* @a: offset of the pointer, @b: element count, @c: element size */
+	BOX_ARRAY,    /* @a: offset of the first element, @b: element count, @c: element size */
 	BOX_MEMBERS,  /* @a: offset of the object with the members, @b: number of children */
-	BOX_OPTIONAL, /* @a: offset of the flag, @b: its bytes */
+	BOX_OPTIONAL, /* @a: offset of the flag, @b: size of the flag */
 	BOX_FOLLOW,   /* @a: offset of the pointer */
-	BOX_VARIANT,  /* @a: offset of the index, @b: its bytes, @c: number of children */
+	BOX_VARIANT,  /* @a: offset of the index, @b: size of the index, @c: number of children */
 	/*
 	 * @a: offset of the first node's address. @b: offset of the number of elements.
 	 * @c, @d: offsets, in a node, of the next node's address and of the value
 	 */
 	BOX_CHAIN,
-	BOX_TREE, /* like BOX_CHAIN; @c, @e, @f: offsets, in a node, of left, right, parent */
+	BOX_TREE, /* like BOX_CHAIN. Offsets in a node: @c: left, @e: right, @f: parent */
 	/*
 	 * A chain that does not store its length. @a: offset of the first node's address. @b, @c:
 	 * offsets, in a node, of the next node's address and of the value

@@ -190,7 +190,7 @@ struct control_set_plan {
 	struct control_header h;
 };
 
-/* The most frames in a CRASH. The innermost frame comes first. */
+/* The maximum number of frames in a CRASH. The innermost frame comes first. */
 #define CONTROL_CRASH_FRAMES 256
 
 /* @addr: as in records; @time_ns: the time of the entry */

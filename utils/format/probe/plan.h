@@ -65,8 +65,8 @@ enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	     /* opt in: this function and the functions that it calls */
 	PLAN_NOTRACE = 1U << 1,	     /* opt out: this function and the functions that it calls */
 	PLAN_DEPTH = 1U << 2,	     /* the number of levels, counted from this call */
-	PLAN_TIME = 1U << 3,	     /* the time threshold during the call */
-	PLAN_SIZE = 1U << 4,	     /* the size threshold during the call */
+	PLAN_TIME = 1U << 3,	     /* set the time threshold for the duration of the call */
+	PLAN_SIZE = 1U << 4,	     /* set the size threshold for the duration of the call */
 	PLAN_CALLER = 1U << 5,	     /* keep this call and its callers; with PLAN_OPT_IN_CALLER, all
 				  * other calls are dropped */
 	PLAN_TRACE = 1U << 6,	     /* keep the call, however short */
@@ -115,7 +115,7 @@ enum plan_compare {
 	PLAN_AND = 6, /* the value has any of these bits */
 };
 
-/* The kinds of comparisons of struct plan_cond. */
+/* The kinds of comparisons (see struct plan_cond). */
 enum plan_cond_kind {
 	PLAN_COND_INT, /* compares integer argument @index, reduced to @bytes, with @value */
 	/*
@@ -154,7 +154,7 @@ struct plan_cond {
 };
 _Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");
 
-/* The actions at the calls of some functions. */
+/* The actions when some functions are called. */
 struct plan_rule {
 	uint32_t flags; /* enum plan_rule_flags */
 	uint32_t read;	/* enum plan_read bits */
@@ -455,7 +455,7 @@ enum plan_kind {
 	PLAN_CONDS = 6,	    /* struct plan_cond, with texts and automatons among them */
 	PLAN_STEPS = 7,	    /* struct capture_step, with struct box_step among them */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
-	PLAN_COUNTERS = 9,  /* struct plan_counter: those of `read=`. Used with PLAN_SELECTIVE */
+	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */
 	PLAN_CALLERS = 11,  /* struct plan_callers */
 	PLAN_KINDS

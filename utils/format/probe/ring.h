@@ -35,7 +35,7 @@ enum ring_state {
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties the ring, then sets RING_FREE */
-	RING_PAYLOADS = 4, /* for payloads; found by @payloads of the thread's first ring */
+	RING_PAYLOADS = 4, /* a ring for payloads; the thread's first ring names it: @payloads */
 };
 
 /*

@@ -35,7 +35,7 @@ static size_t first_from(const struct search *s, uint64_t addr)
 	return order_count_below(s->windows, s->nr, sizeof(*s->windows), addr);
 }
 
-/* Returns the kind of reference as text. */
+/* Returns a text that describes a kind of reference. */
 static const char *lead_text(enum lead lead)
 {
 	static const char *const texts[] = {

@@ -12,7 +12,7 @@
 
 /* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
-	SITE_CAN,      /* no reason: a jump can be written */
+	SITE_CAN,      /* a jump can be written: no refusal */
 	SITE_NOT_CODE, /* a part of the function, or of a function near it, cannot be decoded */
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */

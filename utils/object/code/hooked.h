@@ -25,7 +25,7 @@ const struct hook_code *hooked_code_of(const struct elf_file *file);
 enum hooked_by hooked_named(const struct plt_entry *entry);
 enum hooked_by hooked_called(const struct plt_entries *plt, const struct hook_call *call);
 
-/* @file: borrowed. Starts as { 0 } and ends with hooked_deinit(). */
+/* The struct starts as { 0 } and ends with hooked_deinit(). @file: borrowed. */
 struct hooked {
 	const struct elf_file *file;
 	struct code code;

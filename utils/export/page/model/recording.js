@@ -95,7 +95,7 @@ export class Recording {
 			new Map(programs.map((name, i) => [name, meta.functions.length + i])));
 		this.textBlocks = meta.texts.length ? [encodeTexts(meta.texts)] : [];
 		/**
-		 * Colours by function, set by readColors().
+		 * The colour of each function. readColors() sets the colours.
 		 * @type {string[]}
 		 */
 		this.fills = [];

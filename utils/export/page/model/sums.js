@@ -19,7 +19,7 @@ function makeSums(nr) {
 }
 
 /**
- * Adds up all calls.
+ * Returns the sums of all calls of a task.
  * @param {import("./task.js").Task} task
  * @returns {NodeSums}
  */

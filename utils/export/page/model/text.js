@@ -1,4 +1,4 @@
-/** Numbers as text for readers. */
+/** Functions that format numbers as text for the page. */
 
 /** @param {number} n */
 export const groups = (n) => n.toLocaleString("en");

@@ -1,4 +1,4 @@
-/** The interface of the page for views: the recording, the state and actions. */
+/** The views use the recording, the state and the actions of the page through this interface. */
 import { fromFragment, State, toFragment } from "./state.js";
 import { fitZoom } from "../model/range_text.js";
 import { Search } from "../model/search.js";

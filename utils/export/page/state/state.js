@@ -19,7 +19,7 @@ export class State {
 	/** @type {ViewName} */
 	view = "timeline";
 	/**
-	 * The range that pictures show.
+	 * The visible range.
 	 * @type {import("../model/recording.js").Range | null}
 	 */
 	zoom = null;
@@ -52,7 +52,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** The range of sums: the chosen range, or else the visible range. */
+	/** Sums cover this range: the chosen range if there is one, or the visible range. */
 	get part() { return this.range || this.zoom; }
 }
 

@@ -64,8 +64,7 @@ export class DiffTable {
 		this.app = app;
 		this.column = "total-diff";
 		/**
-		 * The order of the rows. "size" ignores the signs of values: the largest value is
-		 * first.
+		 * The order of the rows. With "size", the largest absolute value is first.
 		 * @type {"size" | "down" | "up"}
 		 */
 		this.order = "size";

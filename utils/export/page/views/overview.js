@@ -13,7 +13,8 @@ export class Overview {
 		this.app = app;
 		this.canvas = canvasById("overview");
 		/**
-		 * For each recording, by pixel: 1 where a call matches.
+		 * One array per recording. An element stands for a pixel: 1 if a matching call
+		 * begins at the pixel.
 		 * @type {Uint8Array[]}
 		 */
 		this.marks = [];

@@ -17,7 +17,7 @@ function findCall(task, start, depth) {
 	return -1;
 }
 
-/** The limit of functions in a request. */
+/** The maximum number of functions in a request. */
 const MOST_FUNCS = 2000;
 
 /** @typedef {import("../data/served.js").Found} Place */

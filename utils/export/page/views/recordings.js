@@ -1,7 +1,7 @@
 /** The list of other recordings in the same folder, for a page from `utrail show`. */
 import { byId, element } from "../ui/element.js";
 
-/** The number of the shown recording: the last folder of the page's address. */
+/** The number of the shown recording, read from the last folder of the page's address. */
 const shownNumber = () => Number(/(\d+)\/$/.exec(location.pathname)?.[1] || 0);
 
 /** Request the list from the server, and show it. */

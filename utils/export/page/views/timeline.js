@@ -35,7 +35,7 @@ export class Timeline {
 		this.headings = byId(`${name}-headings`);
 		this.spacer = byId(`${name}-spacer`);
 		/**
-		 * Keys of collapsed strips.
+		 * The values of Strip.key for collapsed strips.
 		 * @type {Set<string>}
 		 */
 		this.folded = new Set();
