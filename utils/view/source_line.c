@@ -1,4 +1,4 @@
-/* The text of source lines after names of functions (see source_line.h). */
+/* Source files and lines, as views show them after names of functions (see source_line.h). */
 #include "utils/view/source_line.h"
 
 void source_line_put_word(const char *word, enum color_mode color, struct sink *sink)

@@ -1,4 +1,7 @@
-/* The text of source lines after names of functions (doc/facts/text.md, "Replay" and "Report"). */
+/*
+ * Source files and lines, as views show them after names of functions (doc/facts/text.md, "Replay"
+ * and "Report").
+ */
 #ifndef UTRAIL_VIEW_SOURCE_LINE_H
 #define UTRAIL_VIEW_SOURCE_LINE_H
 

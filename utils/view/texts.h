@@ -1,4 +1,4 @@
-/* Names in the formats that exporters write. They are escaped once for each function. */
+/* Names in the formats that exporters write. The name of each function is escaped once. */
 #ifndef UTRAIL_VIEW_TEXTS_H
 #define UTRAIL_VIEW_TEXTS_H
 
@@ -23,7 +23,7 @@ static inline void sink_func(struct sink *sink, const struct func *func)
 		sink_text(sink, func->name, func->name_len);
 }
 
-/* Write a duration in TIME_WIDTH columns, with the unit in its colour. Zero is blank. */
+/* Write a duration in TIME_WIDTH columns, with a coloured unit. Zero is blank. */
 static inline void sink_time(struct sink *sink, uint64_t ns, enum color_mode color)
 {
 	sink_done(sink, put_time_color(sink_room(sink, TIME_MAX_BYTES), ns, color));

@@ -125,14 +125,14 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * Prepare for a pause before the next events: give all lines to the sink's writer. If the waiting
- * event is a call that was entered before @since_ns, it gets a line of its own.
+ * If a call that was entered before @since_ns waits, show the call on a line of its own. Give all
+ * lines to the sink's writer. Call this when a pause between events begins.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Call this after the last event. It shows the event that waits and the calls that never returned.
- * If the output is HTML, it writes the end of the page.
+ * Show the event that waits, and the calls that never returned. If the output is HTML, write the
+ * end of the page. Call this after the last event.
  */
 void replay_finish(struct replay *replay);
 

@@ -34,7 +34,7 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
-	/* As in uftrace, time off the CPU has the event's id as its address. */
+	/* As in uftrace, a time off the CPU shows the id of its sched-out event as address. */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
 			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT
@@ -63,7 +63,7 @@ static char *put_elapsed(struct replay *replay, const struct replay_row *row, ch
 			      replay->config.color);
 }
 
-/* The width of a cell's longest text, and the length of the longest escape of one byte. */
+/* The width of the longest text in a cell, and the maximum length of the escape for one byte. */
 #define TEXT_WIDTH_MAX	 16
 #define ESCAPE_MAX_BYTES 6
 _Static_assert(TEXT_WIDTH_MAX *ESCAPE_MAX_BYTES <= CELL_MAX_BYTES, "any text fits its cell");

@@ -7,7 +7,7 @@
 /*
  * @task: NULL if the line belongs to no task, so that all its cells are blank
  * @event: has the address and the module
- * @duration_ns: 0: blank
+ * @duration_ns: if 0, the cell of the duration is blank
  * @label: ten characters in place of the duration, or NULL
  */
 struct replay_row {
@@ -18,15 +18,15 @@ struct replay_row {
 	const char *label;
 };
 
-/* Choose the columns by config.fields, and prepare the data of cells. */
+/* Choose the columns by config.fields, and make room for the tasks of the recording. */
 int replay_columns_init(struct replay *replay, struct uft_err *err);
 
 /* Write the header line, or nothing when there are no columns. */
 void replay_put_header(struct replay *replay);
 
 /*
- * Write all cells and " | ". Returns the address for the next @extra bytes of the caller (at most
- * SINK_ROOM_MAX / 2). The caller then calls sink_done().
+ * Write all cells and " | ". Returns the address after this text. The caller may write up to @extra
+ * bytes there, and then calls sink_done(). @extra is at most SINK_ROOM_MAX / 2.
  */
 char *replay_put_cells(struct replay *replay, const struct replay_row *row, size_t extra);
 

@@ -37,7 +37,10 @@ static size_t indent_bytes(struct replay *replay, const struct task *task, unsig
 	return MIN(depth * 2, INDENT_MAX_BYTES);
 }
 
-/* HOT: write pieces of 32 blanks. Like copy_over(), it writes up to 31 bytes beyond the end. */
+/*
+ * HOT: write @bytes blanks, 32 at a time. Up to 31 bytes after the blanks may be overwritten, as
+ * by copy_over().
+ */
 static char *put_indent(char *to, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i += 32)
@@ -65,8 +68,8 @@ void replay_show_header(struct replay *replay)
 }
 
 /*
- * Begin a line with its cells. If needed, write the header or an empty line before it. Up to
- * NAME_ROOM bytes may follow before sink_done().
+ * If needed, first write the header or a line of blank cells. Then begin a line with its cells and
+ * its indentation. Up to NAME_ROOM bytes may follow before sink_done().
  */
 static char *begin_line(struct replay *replay, const struct replay_row *row, unsigned indent)
 {
@@ -88,7 +91,7 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 	return put_indent(replay_put_cells(replay, row, bytes + NAME_ROOM), bytes);
 }
 
-/* Returns the length of the name with its brackets at the beginning of func->call_text. */
+/* Returns the length of func->call_text without the semicolon. */
 static size_t name_len_of_call(const struct func *func)
 {
 	/* The text is "name();", or "name(...);" for a name with brackets. */
@@ -248,8 +251,8 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 }
 
 /*
- * Write "FILE:LINE" or "symbol+0x12". @addr is after the call, so it may be the end of the
- * function.
+ * Write "FILE:LINE" or "symbol+0x12" for the instruction after a call. If the call is the last
+ * instruction of a function, @addr is the end of this function.
  */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)
@@ -402,7 +405,8 @@ static void renew_green(struct replay *replay, enum color color)
 }
 
 /*
- * Write a line that has only a comment. Its colour includes the end of the line, as in uftrace.
+ * Write a line that has only a comment. As in uftrace, the colour ends after the newline.
+ *
  * @data: the text in parentheses after the name; NULL: none
  */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
@@ -452,7 +456,7 @@ static void show_lost(struct replay *replay, const struct task *task, const stru
 	show_note(replay, &row, event->indent + 1, COLOR_RED, &text, NULL);
 }
 
-/* As in uftrace, the text begins one column further right than that of show_lost(). */
+/* As in uftrace, the text begins one column further right than the text of show_lost(). */
 void replay_show_backwards(struct replay *replay, unsigned indent)
 {
 	static const struct replay_row nobody;

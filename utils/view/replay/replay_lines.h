@@ -13,7 +13,7 @@ void replay_show_single(struct replay *replay, const struct task *task, const st
 /*
  * Show a call without shown callees, or a time off the CPU, on one line.
  *
- * @first, @second: the events at its beginning and at its end
+ * @first, @second: the events at the two ends of the call, or of the time off the CPU
  */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
@@ -21,7 +21,7 @@ void replay_show_pair(struct replay *replay, const struct task *task, const stru
 /* Show the line of extern.dat that waits in replay->ext. It gets the cells of @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
-/* Write a note that time went backwards, indented by @indent open calls. */
+/* Write a note that time went backwards. @indent: the number of open calls around the note */
 void replay_show_backwards(struct replay *replay, unsigned indent);
 
 #endif

@@ -26,8 +26,10 @@ struct time_stats {
 };
 
 /*
- * For each counter, in the order of the counters' ids: the sum of its growth during calls, and the
- * number of these calls. Calls whose growth is unknown do not count.
+ * Two numbers for each counter, in the order of the counters' ids.
+ *
+ * @sums: the sum of the counter's growth in calls
+ * @calls: the number of calls in which the counter's growth is known
  */
 struct counter_sums {
 	uint64_t sums[COUNTERS_MAX];
@@ -69,10 +71,10 @@ struct task_stats {
 };
 
 /*
- * @wants_details: fill call_stats.total and self
+ * @wants_details: fill call_stats.total and call_stats.self
  * @wants_cpus: note the CPUs on which functions ran
  * @wants_hist: note the distribution of the times of calls
- * @counts_outside: count time off the CPU outside of functions, too
+ * @counts_outside: count all time off the CPU; false: only the time off the CPU within calls
  * @rows: one for each function; the index is func->id
  * @tasks: one for each task; the index is task->index
  */

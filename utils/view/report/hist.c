@@ -17,7 +17,7 @@ void hist_deinit(struct hist *hist)
 	*hist = (struct hist){ 0 };
 }
 
-/* Returns the index in hist->powers. *@step becomes the step within that power. */
+/* Find the place of @value: hist->powers[i][*@step]. Returns i, and sets *@step. */
 static unsigned place_of(uint64_t value, unsigned *step)
 {
 	if (value < HIST_STEPS) {

@@ -33,10 +33,10 @@ int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * Returns a percentile by nearest rank: the smallest value that is equal to or larger than
- * @permille / 1000 of all values. Its error is below one percent. Returns 0 if there are no values.
+ * Returns a percentile by nearest rank: the smallest value v such that at least @permille / 1000 of
+ * all values are <= v. The error of v is below one percent. Returns 0 if there are no values.
  *
- * @permille: 0 for the minimum, 1000 for the maximum, which are exact; 999 for 99.9 %
+ * @permille: 999 for 99.9 %; 0 for the exact minimum; 1000 for the exact maximum
  */
 uint64_t hist_percentile(const struct hist *hist, unsigned permille);
 

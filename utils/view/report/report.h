@@ -32,7 +32,7 @@ struct report_config {
 	bool is_by_task;
 	enum report_format format;
 	struct module_set *source; /* source lines to show after names, or NULL */
-	bool counts_outside;	   /* time off the CPU outside of functions is counted, too */
+	bool counts_outside;	   /* count all time off the CPU, not only within calls */
 };
 
 #define SORT_KEYS_MAX 32
@@ -53,8 +53,9 @@ struct report_counters {
 /*
  * Starts with report_init(); ends with report_deinit(). The caller sets @left and @first_ns.
  *
- * @left: the functions that were left out; a note follows their names
- * @first_ns: the time that is 0 in these notes
+ * @left: the functions whose names get a note, because these functions or their callees were left
+ *        out of the recording for some time
+ * @first_ns: the notes show times as seconds after @first_ns
  */
 struct report {
 	struct report_config config;
@@ -73,8 +74,8 @@ struct report {
 };
 
 /*
- * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key, with a message
- * that has the known words.
+ * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message of an
+ * error has the known fields or the known sort keys.
  */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);

@@ -17,12 +17,13 @@ struct between_kind;
  *
  * @names: the names of both events
  * @fields: the fields that must have equal values in both events
- * @kinds, @all: the kinds of events with these names, by id and as a list
+ * @kinds: the kinds of events that have a name of @names; the key is the kind's id
+ * @all: the elements of @kinds
  * @nr_begun, @nr_ended: the numbers of first and second events that have all fields
  * @nr_without: events that lack a field
  * @nr_alone: ends without a beginning
  * @nr_again: beginnings that are followed by another beginning instead of an end
- * @nr_unfollowed: beginnings for which there was no room
+ * @nr_unfollowed: beginnings for which @pending had no room
  */
 struct report_between {
 	enum color_mode color;

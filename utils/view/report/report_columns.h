@@ -1,5 +1,5 @@
 /*
- * The columns and sort keys of report, as tables, and its rows. Private to
+ * For report: the tables of columns and sort keys, and the rows. Private to
  * utils/view/report/report*.c and cmds/tui.
  */
 #ifndef UTRAIL_VIEW_REPORT_COLUMNS_H
@@ -29,7 +29,8 @@ enum report_needs {
 };
 
 /*
- * @cells: NULL, or the functions of a column whose number of cells depends on the recording
+ * @cells: further functions of the column of counters, which has several cells in each row; NULL
+ *         for other columns
  * @is_text: the cells are strings in JSON, even those that consist of digits
  */
 struct report_column {

@@ -1,6 +1,6 @@
 /*
- * The columns of counters in a report: the growth of each counter in all calls of a function, and
- * its average in one call. Private to report*.c.
+ * The columns of counters in a report. Each counter has two columns: the growth in all calls of a
+ * function, and the average growth in one call. Private to report*.c.
  */
 #ifndef UTRAIL_VIEW_REPORT_COUNTERS_H
 #define UTRAIL_VIEW_REPORT_COUNTERS_H

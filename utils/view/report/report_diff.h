@@ -57,8 +57,8 @@ struct report_diff {
 };
 
 /*
- * Returns 0, or -ERR_USAGE for an unknown field, sort key or word of the policy, with a message
- * that has the known words.
+ * Returns 0, or -ERR_USAGE if a field, a sort key, or a word of the policy is unknown. The message
+ * of the error has the known words.
  */
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
@@ -71,8 +71,8 @@ void report_diff_configure(const struct report_diff *diff, struct pipeline_confi
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
 /*
- * Call this after the last events. @aggs[0] is the base. It is compared with the average of the
- * other recordings, the pairs. Returns 0, or a negative errno with @err.
+ * Call this after the last events. @aggs[0] is the base. The base is compared with the pair, which
+ * is the average of the other recordings. Returns 0, or a negative errno with @err.
  */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);

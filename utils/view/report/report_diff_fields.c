@@ -1,4 +1,4 @@
-/* The numbers of a function that are compared (see report_diff_rows.h). */
+/* The values that a comparison of functions can show (see report_diff_rows.h). */
 #include <math.h>
 
 #include "utils/view/report/report_diff_rows.h"

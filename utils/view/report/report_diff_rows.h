@@ -64,8 +64,9 @@ extern const struct diff_field diff_counter_fields[2];
  * The fields of one comparison.
  *
  * @keys: the sort keys; a key without @value sorts by name, and the keys after it have no effect
- * @names, @titles: the names of counters, in the order of struct side, and the titles of their
- *         columns
+ * @names: the names of counters; names[i] belongs to side.counters[i]
+ * @titles: titles[2 * i] is the title of the column "per call" of counter i, and titles[2 * i + 1]
+ *          is the name of this field
  */
 struct diff_table {
 	const struct report_diff *diff;

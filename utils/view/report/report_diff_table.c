@@ -12,7 +12,7 @@
 
 /* The data of see_counter(), which is called for each kind of event of a recording. */
 struct search {
-	struct diff_table *adds_to; /* gets the names that it does not have yet; may be NULL */
+	struct diff_table *adds_to; /* the table to which new names are added; may be NULL */
 	const struct diff_table *table;
 	int *places;
 };

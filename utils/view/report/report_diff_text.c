@@ -12,7 +12,7 @@
 #define COMPACT_WIDTH	11
 #define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
-/* The smallest changes of a time that are highlighted strongly, and weakly. */
+/* Changes from LARGE_... on are red or blue. Smaller ones from SMALL_... on are magenta or cyan. */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
 #define LARGE_PERCENT	30
@@ -50,8 +50,8 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 
 /*
  * Write a change such as "+1.480 ms". With colours, a plus means that the pair took longer. Without
- * colours, scripts may read the text. In this case, a plus means that the base took longer, as in
- * uftrace (see report_diff_sign_text()).
+ * colours, a plus means that the base took longer, because scripts expect the signs of uftrace (see
+ * report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -87,7 +87,7 @@ static void put_percent(const struct report_diff *diff, double base, double pair
 	double percent;
 
 	if (!diff_percent(base, pair, &percent)) {
-		/* The text ends at the last digits of the numbers, before their percent signs. */
+		/* "N/A" ends in the column of the last digit. A blank replaces the percent sign. */
 		sink_str_padded(sink, "N/A", 1 - width);
 		sink_lit(sink, " ");
 		return;

@@ -13,7 +13,7 @@
 /* --- columns --- */
 
 /*
- * A column, which is a sort key, too.
+ * A column. The name of each column is also the name of a sort key.
  *
  * @permille: the percentile of the times between occurrences, or COUNT, or RATE (per second)
  */

@@ -40,8 +40,8 @@ struct report_events {
 };
 
 /*
- * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key, with a message
- * that has the known words.
+ * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message of an
+ * error has the known fields or the known sort keys.
  *
  * @config: only color, fields, sort_keys and format are used
  */

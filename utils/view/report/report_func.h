@@ -29,7 +29,8 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
  * The distribution of the calls of one function, and its slowest calls.
  *
  * @slow: the slowest call first
- * @is_it: for each function, 1 if it has the name, 2 if it has another name, 0 if this is unknown
+ * @is_it: the index is func->id; 0: the function was not compared with @name; 1: the function has
+ *         the name @name; 2: the function has another name
  */
 struct calls_of_func {
 	const char *name;
@@ -45,22 +46,23 @@ struct calls_of_func {
 };
 
 /*
- * The events function of struct view, by task. @self: a struct calls_of_func, which started with
- * only @name set
+ * The events function of struct view, for a pipeline in the order PIPELINE_BY_TASK.
+ *
+ * @self: a struct calls_of_func, which starts as { .name = ... }
  */
 int calls_of_func_events(void *self, const struct event_span *span, struct uft_err *err);
 void calls_of_func_deinit(struct calls_of_func *calls);
 
 /*
- * Show the number of calls for each range of times. A range ends at twice the time of its start.
- * Returns -ENOENT when there was no call.
+ * Show the number of calls in each range of durations, from one power of two to the next. Returns
+ * 0, or -ENOENT when there was no call.
  */
 int report_histogram(const struct calls_of_func *calls, enum color_mode color, struct sink *sink,
 		     struct uft_err *err);
 
 /*
- * Show the slowest calls, each with the command that shows the call. @dir: the recording in this
- * command. Returns 0, or -ENOENT when there was no call.
+ * Show the slowest calls. For each call, write a command that shows the call in the recording @dir.
+ * Returns 0, or -ENOENT when there was no call.
  */
 int report_slowest(const struct calls_of_func *calls, const char *dir, enum color_mode color,
 		   struct sink *sink, struct uft_err *err);

@@ -4,7 +4,7 @@
 
 #include "utils/view/report/report_columns.h"
 
-/* True when the csv text of a cell is a number in JSON, too. Such a number has no leading zeros. */
+/* True when the csv text of a cell is a valid JSON number. JSON numbers have no leading zeros. */
 static bool is_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");

@@ -11,7 +11,7 @@
 
 /* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
-/* The most bytes of text for the fields of all structs among a call's arguments. */
+/* The limit, in bytes, of the text for all fields of structs in a call's arguments. */
 #define FIELDS_TEXT_MAX 256
 /*
  * The limit for all arguments of a call: the number of fields in structs, plus the number of nodes
@@ -310,8 +310,8 @@ static void put_enum(const struct subject *s, const struct argspec *spec,
 	int64_t v = load_signed(s, value);
 
 	/*
-	 * Enums have 32 bits in C, so @v may be a negative value in a register. But if the enum has
-	 * a name for the positive value, the positive value is shown.
+	 * A negative enum of 32 bits may have zeros above it in a register. Then @v is a large
+	 * positive value. If the enum has no name for @v, the negative value is shown.
 	 */
 	if (v > INT32_MAX && v <= UINT32_MAX && !(def && enum_def_name(def, v)))
 		v = (int32_t)v;

@@ -19,7 +19,7 @@ struct argtext {
 
 /*
  * Append the payload of an ENTRY as "(1, "text")". Returns false, with nothing appended, when the
- * event has no payload, or its types are unknown.
+ * event has no payload, or the types of the values are unknown.
  */
 bool argtext_put_args(const struct argtext *text, const struct task *task,
 		      const struct event *event, struct strbuf *out);
@@ -31,7 +31,7 @@ bool argtext_put_args(const struct argtext *text, const struct task *task,
 bool argtext_put_retval(const struct argtext *text, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
-/* Append the text for dump. It has a line for each value, with its type and its bytes. */
+/* Append one line for each value, as dump shows values. A line has the type and the value. */
 bool argtext_put_raw(const struct argtext *text, const struct task *task, const struct event *event,
 		     struct strbuf *out);
 

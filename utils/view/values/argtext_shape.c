@@ -48,7 +48,7 @@ static void end_shape(struct box *box, struct strbuf *out)
 
 static bool put_node(struct box *box, size_t index, struct strbuf *out);
 
-/* Returns the index of the node that follows @index and all its descendants. */
+/* Skip the node at @index and all descendants of this node. Returns the index of the next node. */
 static size_t behind(const struct box *box, size_t index)
 {
 	return index + 1 + box->shape->nodes[index].skip;

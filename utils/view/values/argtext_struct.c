@@ -5,7 +5,7 @@
 
 #include "utils/pipeline/recording/data.h"
 
-/* The limit of the number of elements of an array that are shown. */
+/* The limit of the shown elements of an array. */
 #define ELEMENTS_MAX   8
 /*
  * The limit of nesting. Recorders write no deeper structs (utils/object/dwarf/dwarf_struct.c), but
@@ -119,8 +119,8 @@ static bool put_field(struct subject *s, const struct struct_field *field, const
 }
 
 /*
- * Returns the struct's definition, or NULL when its bytes cannot be taken apart. The layout is
- * little-endian, like the machines that utrail records on.
+ * Returns the definition of the struct, or NULL when the bytes of @value cannot be taken apart. All
+ * definitions are for little-endian machines, because utrail records on no others.
  */
 static const struct struct_def *definition(const struct subject *s, const struct argspec *spec,
 					   const struct arg_value *value)

@@ -34,8 +34,8 @@ void argtext_put_value(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Appends boxed fields (struct_field.is_boxed). Each call of @put appends one field. It returns
- * false when there is no further field.
+ * Appends boxed fields (struct_field.is_boxed). Each call of @put appends one field. @put returns
+ * false when the next field is missing or cannot be shown completely.
  */
 struct boxed_fields {
 	bool (*put)(void *self, struct strbuf *out);
@@ -50,8 +50,8 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Append the fields of a struct, "{x=1, y=2}", or "{...}" when they are unknown. Returns false,
- * with the brace open, when @boxed had no further field.
+ * Append the fields of a struct, "{x=1, y=2}", or "{...}" when the fields are unknown. Returns
+ * false, without the closing brace, when @boxed->put returns false.
  *
  * @boxed: appends the boxed fields; NULL: each of them is "{...}"
  */

@@ -9,7 +9,7 @@
 /*
  * The position in a payload. The next value has the type specs[@next].
  *
- * @nr: the number of values, unless the payload is damaged
+ * @nr: the expected number of values; a damaged payload may have fewer
  */
 struct argvalues {
 	const struct event *event;
@@ -29,7 +29,10 @@ bool argvalues_begin(struct argvalues *values, struct trace_data *data, const st
 /* Read the next value. Returns its specification, or NULL when there is no more value. */
 const struct argspec *argvalues_next(struct argvalues *values, struct arg_value *value);
 
-/* Return the value as an integer, extended with zeros, or with its sign. */
+/*
+ * Return the value as an integer. arg_value_unsigned() extends the value with zeros, and
+ * arg_value_signed() with the sign.
+ */
 uint64_t arg_value_unsigned(const struct arg_value *value, bool is_big_endian);
 int64_t arg_value_signed(const struct arg_value *value, bool is_big_endian);
 

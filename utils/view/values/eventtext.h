@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True when @event is shown in a list of events. Such a list has every POINT except the sites of
- * calls, and except the events of tasks and of the scheduler (EVENT_ID_LINUX), which each task has.
+ * True when @event is shown in a list of events. A list of events has every POINT except the sites
+ * of calls, and except the events of tasks and of the scheduler (from EVENT_ID_LINUX on).
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -50,8 +50,8 @@ void event_put_data(struct event_texts *texts, const struct task *task, const st
 		    struct strbuf *out);
 
 /*
- * Like event_put_data(), but in the form of dump: the change of a value during a call ("diff:..."
- * events) has no plus sign.
+ * Like event_put_data(), but for dump, which shows no plus sign in events "diff:...". Such an event
+ * has the change of a value during a call.
  */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);

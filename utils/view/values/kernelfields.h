@@ -40,11 +40,12 @@ uint8_t *kernelfields_room(void);
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*
- * Append the text of the record of @len bytes at @data. It is one line.
+ * Append the text of a record as one line.
  *
  * @room: the buffer from kernelfields_room(), which is zeroed again
- * @steps: the work that is left for all records. A record adds steps for its bytes, and takes steps
- *         for its text. When too few steps are left, the line says only this
+ * @data, @len: the bytes of the record
+ * @steps: the work that is left for all records. The bytes of a record add steps, and the text of
+ *         the record takes steps. When too few steps are left, a note replaces the text
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);

@@ -99,8 +99,8 @@ static bool read_field(struct text line, struct text *declaration)
 }
 
 /*
- * True when the format has a field with this name. @is_dynamic: the length of the field must also
- * be in each record
+ * True when the format has a field with this name. @is_dynamic: the field must have a variable
+ * length
  */
 static bool has_field(const struct reading *r, struct text name, bool is_dynamic)
 {
@@ -341,7 +341,7 @@ static bool read_expression(struct reading *r)
 	return is_good && r->nr_operators < OPERATORS_MAX;
 }
 
-/* True when @text is valid. It is the part after "print fmt: ". */
+/* True when @text, the part of the format @all after "print fmt: ", is valid. */
 static bool has_good_print(struct text all, struct text text)
 {
 	struct reading r = { .all = all, .in = text };

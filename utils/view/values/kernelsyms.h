@@ -7,8 +7,9 @@
 struct kernelsyms;
 
 /*
- * Returns the symbols of the recording @dir, which are read on demand. Returns NULL when memory is
- * short. The other functions accept this NULL. Not thread-safe. @dir must outlive the symbols.
+ * Returns the kernel's symbols from the recording @dir. The first call of kernelsyms_find() reads
+ * kallsyms. Returns NULL when memory is short. The other functions accept NULL in place of the
+ * symbols. Not thread-safe. @dir must outlive the symbols.
  */
 struct kernelsyms *kernelsyms_create(const char *dir);
 void kernelsyms_destroy(struct kernelsyms *syms);

@@ -9,7 +9,10 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/pipeline/recording/kernel_formats.h"
 
-/* The formats of a recording. Each is parsed at the first record of its type. Not thread-safe. */
+/*
+ * The formats of a recording. A format is parsed when a record first needs the format. Not
+ * thread-safe.
+ */
 struct kerneltext;
 
 /*

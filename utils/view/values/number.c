@@ -41,7 +41,7 @@ char *put_hex(char *to, uint64_t v, unsigned width)
  * uftrace has this error, and our texts must be the same.
  */
 static const struct time_unit {
-	uint32_t divider; /* the number of the next smaller units in this unit */
+	uint32_t divider; /* the length of this unit in the next smaller unit */
 	uint32_t limit;	  /* from this value on, the next larger unit is used */
 	char text[2];
 	int color; /* enum color, or -1 */

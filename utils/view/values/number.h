@@ -15,12 +15,12 @@ char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
 #define TIME_WIDTH     10
-/* The limit of the bytes of put_time_color(). It includes the colours of HTML. */
+/* The limit of the bytes that put_time_color() writes, including the colours of HTML. */
 #define TIME_MAX_BYTES 80
 
 /* Write a duration as "  1.234 us", with its unit, in TIME_WIDTH columns. Zero is blank. */
 char *put_time(char *to, uint64_t ns);
-/* Like put_time(), but with the unit in its colour. */
+/* Like put_time(), but with a coloured unit. */
 char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
@@ -29,8 +29,8 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
- * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". The byte after
- * the text is overwritten, too.
+ * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". One more byte is
+ * overwritten.
  */
 char *put_millionths(char *to, uint32_t ns);
 /* Write "." and three digits. One more byte is overwritten. */
