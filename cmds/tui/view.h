@@ -15,8 +15,8 @@
 
 /* The actions of keys within a view. A view handles the actions that apply to it. */
 enum tui_act {
-	TUI_FOLD,	   /* fold or unfold, or choose */
-	TUI_FOLD_CHILDREN, /* fold the calls of the line's call */
+	TUI_FOLD,	   /* fold or unfold the line's call; in a list: choose the line */
+	TUI_FOLD_CHILDREN, /* fold the calls directly below the line's call */
 	TUI_FOLD_ALL,	   /* fold all calls below the line's call, on all levels */
 	TUI_UNFOLD_CHILDREN,
 	TUI_UNFOLD_ALL,

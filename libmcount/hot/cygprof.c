@@ -194,7 +194,7 @@ static bool was_skipped(struct thread *t, uint64_t sp, uint64_t fn)
 	return true;
 }
 
-/* Handles all calls outside of the common case. The guard is set. */
+/* Handles all calls outside of the common case. Called with the guard set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	bool has_frame;
@@ -343,7 +343,7 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 			guard_leave_fast(t);
 	} else if (planned_is_open(t))
 		enter_rule_open(t, sp, fn, caller);
-	else if (unlikely(t->planned->open_base)) /* the first call of an opted-in function */
+	else if (unlikely(t->planned->open_base)) /* usually @fn's first call in a ready thread */
 		enter_guarded(t, sp, fn, caller);
 	else
 		enter_rule(t, sp, fn, caller);

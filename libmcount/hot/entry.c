@@ -20,7 +20,7 @@ NOINLINE static void enter_kept(struct thread *t, const uint64_t *slot, uint64_t
 		note_too_deep(t);
 }
 
-/* Handles all calls outside of the common case. The guard is set. */
+/* Handles all calls outside of the common case. Called with the guard set. */
 NOINLINE static uint32_t enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				       const struct arch_regs *regs)
 {

@@ -16,7 +16,7 @@ NOINLINE static uint64_t exit_elsewhere(struct thread *t, uint64_t slot,
 	return ret;
 }
 
-/* Handles all returns outside of the common case. The guard is set. */
+/* Handles all returns outside of the common case. Called with the guard set. */
 NOINLINE static uint64_t exit_guarded(struct thread *t, uint64_t slot, const struct arch_regs *regs)
 {
 	uint64_t ret = t->top->ret;

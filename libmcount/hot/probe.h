@@ -114,7 +114,7 @@ struct thread {
 	uint64_t threshold_ns;
 	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
 	struct frame *cut;     /* the call whose nested calls were too deep; see @cut_ns */
-	uint64_t cut_ns;       /* when @cut was entered; a later call in the frame differs */
+	uint64_t cut_ns;       /* time_ns of the frame @cut; a reused frame has another time */
 	uint64_t high;	       /* the highest slot that was seen; used with @low */
 	struct thread *home;   /* with @is_made: the state of the running thread's own stack */
 	struct thread *around; /* with @is_exact: state of the stack from which the thread came */

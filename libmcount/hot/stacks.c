@@ -409,7 +409,7 @@ static struct thread *make_exact(const struct taking *k)
 	if (t) {
 		t->is_exact = 1;
 		t->low = k->low;
-		t->high = k->high - SLACK; /* is_in_range() adds SLACK again */
+		t->high = k->high - SLACK; /* is_in_range() adds SLACK to thread.high */
 		end_at(t, k->high);
 	}
 	return t;

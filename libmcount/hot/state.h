@@ -24,7 +24,7 @@ enum thread_state {
 	THREAD_READY,	/* as OUTSIDE, but a call that is opted in makes the thread OPEN */
 	THREAD_OPEN,	/* functions without a rule are recorded as if there were no plan */
 	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */
-	/* only in the table: JUDGED, OUTSIDE or OUT, as planned.now says */
+	/* only in thread_transitions: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
 };
 
@@ -47,7 +47,7 @@ enum thread_event {
 
 /* The reaction to an event. */
 enum thread_action {
-	DO_JUDGE,  /* planned_enter.c decides by the rule */
+	DO_JUDGE,  /* planned_enter.c decides about the call */
 	DO_ALONE,  /* the call gets no frame */
 	DO_ENTRY,  /* the call gets a frame and an ENTRY */
 	DO_HOLD,   /* the call gets a frame, and an ENTRY only if the call proves to be long */

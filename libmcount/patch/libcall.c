@@ -86,8 +86,8 @@ struct module {
 	ElfW(Dyn) * dynamic;
 	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
 	uint64_t relro_end;
-	uint64_t text_start; /* the first byte of all executable segments; @text_end: their end */
-	uint64_t text_end;
+	uint64_t text_start; /* the start of the first executable segment */
+	uint64_t text_end;   /* the end of the last executable segment */
 	bool found;
 };
 

@@ -13,7 +13,7 @@
  * identifies the frame.
  */
 
-/* Handles all calls outside of the common case. The guard is set. */
+/* Handles all calls outside of the common case. Called with the guard set. */
 NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t addr,
 				   const struct arch_regs *regs)
 {

@@ -56,7 +56,7 @@ static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
 void exec_setup(void)
 {
 	const char *value = getenv("LD_PRELOAD");
-	size_t len = value ? strcspn(value, ": ") : 0; /* the recorder names the probe first */
+	size_t len = value ? strcspn(value, ": ") : 0; /* the probe is the first library */
 
 	interposed(&next.execve, "execve");
 	interposed(&next.execvpe, "execvpe");

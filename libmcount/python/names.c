@@ -270,7 +270,7 @@ static void name_code(struct description *d, struct py_object *code)
 	const char *text = module_text("__name__");
 	char own[NAME_BYTES] = "";
 
-	/* Code has co_qualname from 3.11 on. */
+	/* In Python 3.11 and later, code objects have co_qualname. */
 	if (!add_string(own, sizeof(own), attribute_of(code, "co_qualname")) &&
 	    !add_string(own, sizeof(own), attribute_of(code, "co_name")))
 		add_text(own, sizeof(own), "?");

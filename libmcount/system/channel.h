@@ -1,4 +1,4 @@
-/* One conversation with the recorder: messages, answers, and descriptors with the answers. */
+/* One conversation with the recorder: messages and answers. An answer may carry descriptors. */
 #ifndef UTRAIL_LIBMCOUNT_CHANNEL_H
 #define UTRAIL_LIBMCOUNT_CHANNEL_H
 

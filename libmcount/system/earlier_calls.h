@@ -17,7 +17,10 @@ struct thread;
  * frame ends when a call begins further out on the stack.
  */
 
-/* COLD. Copy a struct attach_thread, with @bytes in all. Returns 0 or a negative errno. */
+/*
+ * COLD. Copies the struct attach_thread at @from, which has @bytes bytes. Returns 0 or a negative
+ * errno.
+ */
 int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*

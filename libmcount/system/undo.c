@@ -14,7 +14,7 @@
 /* A page of notes. The list of pages begins with the newest one. */
 struct undo_page {
 	struct undo_page *older;
-	_Atomic uint32_t nr; /* may be more than fit in the page */
+	_Atomic uint32_t nr; /* the number of attempts to take a note; may exceed UNDOS_MAX */
 	struct undo undos[UNDOS_MAX];
 };
 _Static_assert(sizeof(struct undo_page) <= PAGE, "one page");

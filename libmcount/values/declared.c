@@ -221,7 +221,7 @@ static void begin_payloads(void *arg)
 	if (r) {
 		uint32_t index = r->index;
 
-		r->index = t->ring->index; /* ring_wake_writer() needs that index */
+		r->index = t->ring->index; /* ring_wake_writer() wakes the writer of t->ring */
 		p->at = p->end = NULL;
 		p->position = p->stalled_tail = 0;
 		p->ring = r;

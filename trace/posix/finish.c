@@ -313,7 +313,10 @@ void pxt_finish_file(int fd)
 	opening.place = pxt_place_open_existing();
 	if (opening.place < 0)
 		return;
-	/* A stream's file may be renamed meanwhile, once: from s-N to d-N-SERIAL. */
+	/*
+	 * A stream's file is renamed at most once, from s-N to d-N-SERIAL. The second pass finds a
+	 * file that is renamed during the first pass.
+	 */
 	opening.kind = 's';
 	pxt_list(opening.place, look_at_file, &opening);
 	opening.kind = 'd';

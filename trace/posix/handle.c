@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NR_HANDLES     (2 * TRACE_SYS_MAX) /* for all streams, and for as many logs */
+#define NR_HANDLES     (2 * TRACE_SYS_MAX) /* TRACE_SYS_MAX streams and TRACE_SYS_MAX logs */
 #define GENERATION_MAX 0x7fffff
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

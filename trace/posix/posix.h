@@ -493,7 +493,7 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 	if (!(inside.turn & 1))
 		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
 	atomic_signal_fence(
-		memory_order_seq_cst); /* pxt_inside_wait() makes the processor keep the order */
+		memory_order_seq_cst); /* for the CPU, pxt_inside_wait() calls membarrier(2) */
 	return inside;
 }
 

@@ -1,4 +1,4 @@
-/* Facts about processes from /proc, clocks, and futexes. All functions are signal-safe. */
+/* Clocks, futexes, and facts that /proc shows about processes. All functions are signal-safe. */
 #include "posix/posix.h"
 
 #include <errno.h>

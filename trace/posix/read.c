@@ -113,7 +113,7 @@ struct waiting {
 	volatile bool *has_said;
 };
 
-/* Ends a wait. Called for a cancelled thread, too. */
+/* Ends a wait. Called when the wait is over, or when the waiting thread is cancelled. */
 static void end_waiting(void *argument)
 {
 	struct waiting *waiting = argument;

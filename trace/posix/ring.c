@@ -201,7 +201,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 			continue;
 		}
 		if (ahead > 0)
-			continue; /* the head was moved meanwhile */
+			continue; /* the head has moved since it was read */
 		if (head + count - atomic_load_explicit(&stream->tail, memory_order_acquire) >
 		    view->nr_cells) {
 			/* If the head has moved since it was read, the ring only looks full. */

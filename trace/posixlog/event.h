@@ -83,7 +83,7 @@ struct pxt_attr {
 
 _Static_assert(sizeof(struct pxt_attr) == 56 + 64 + 256, "the same in programs of 32 and 64 bits");
 
-/* The status of a stream in a log. */
+/* The status of a stream, stored in the header of the stream's log. */
 struct pxt_status {
 	uint32_t is_running;
 	uint32_t is_full;

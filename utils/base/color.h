@@ -21,7 +21,10 @@ enum color_mode {
 	COLOR_MODE_HTML, /* <span> elements */
 };
 
-/* Begin and end a coloured text. Coloured texts do not nest. COLOR_MODE_OFF writes nothing. */
+/*
+ * Begin and end a coloured text. A coloured text must not contain another one. With COLOR_MODE_OFF,
+ * nothing is written.
+ */
 void color_begin(struct strbuf *out, enum color_mode mode, enum color color);
 void color_end(struct strbuf *out, enum color_mode mode);
 

@@ -26,7 +26,7 @@ struct unknown {
 
 #define cleanup_unknown cleanup(unknown_deinit)
 
-/* @word: the unknown word, of @len bytes; it is copied. Ends with unknown_deinit(). */
+/* Copies @word, the unknown word of @len bytes. The caller ends @u with unknown_deinit(). */
 void unknown_init(struct unknown *u, const char *word, size_t len);
 void unknown_deinit(struct unknown *u);
 void unknown_offer(struct unknown *u, const char *name);

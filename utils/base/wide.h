@@ -25,7 +25,7 @@ static inline struct wide wide_square(uint64_t value)
 	uint64_t low = value & UINT32_MAX;
 	uint64_t high = value >> 32;
 	struct wide product = { low * low, high * high };
-	/* (low + high * 2^32)^2: the mixed product counts twice, times 2^32. */
+	/* The square is low^2 + low * high * 2^33 + high^2 * 2^64. */
 	uint64_t middle = low * high;
 
 	wide_add(&product, (struct wide){ middle << 33, middle >> 31 });

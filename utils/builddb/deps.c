@@ -1,4 +1,4 @@
-/* Dependencies of files as text (see deps.h). */
+/* Writes the dependencies of files on each other (see deps.h). */
 #include "utils/builddb/deps.h"
 
 #include <errno.h>

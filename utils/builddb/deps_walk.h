@@ -45,7 +45,7 @@ struct deps_walk {
 	size_t cap_heap;
 };
 
-/* Returns 0 or -ENOMEM. Ends with deps_walk_deinit() in any case. */
+/* Returns 0 or -ENOMEM. In both cases the caller ends @walk with deps_walk_deinit(). */
 int deps_walk_init(struct deps_walk *walk, const struct executions *executions,
 		   struct files *files);
 void deps_walk_deinit(struct deps_walk *walk);

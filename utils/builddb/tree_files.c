@@ -1,4 +1,4 @@
-/* Files of executions as JSON (see tree_files.h). */
+/* Writes JSON that lists the files of each execution (see tree_files.h). */
 #include "utils/builddb/tree_files.h"
 
 #include <errno.h>

@@ -317,7 +317,7 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 {
 	strbuf_reset(&p->inner);
 	proto_add_str(&p->inner, ANNOTATION_NAME, name);
-	/* The text may have bytes of zero. */
+	/* The text may contain NUL bytes. */
 	strbuf_reset(&p->text);
 	escape_add(&p->text, MEDIUM_BINARY, text, len);
 	proto_add_bytes(&p->inner, ANNOTATION_STRING, strbuf_str(&p->text), p->text.len);

@@ -31,7 +31,7 @@ int blocks_init(struct blocks *blocks, size_t nr, size_t bytes)
 		goto no_memory;
 	blocks->base = (char *)(((uintptr_t)blocks->mapping + HUGE_PAGE_BYTES - 1) &
 				-HUGE_PAGE_BYTES);
-	/* Ignore the result: small pages work, too. */
+	/* If madvise() fails, the blocks use small pages. */
 	madvise(blocks->base, nr * blocks->bytes, MADV_HUGEPAGE);
 	for (size_t i = 0; i < nr; i++)
 		blocks->free_list[i] = nr - 1 - i;

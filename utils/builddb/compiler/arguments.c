@@ -1,4 +1,4 @@
-/* Lists of arguments and response files (see arguments.h). */
+/* Response files, and lists of arguments (see arguments.h). */
 #include "utils/builddb/compiler/arguments.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void arguments_drop(struct words *args, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		free(args->words[i]);
-	/* The NULL at the end moves, too. */
+	/* Move the remaining arguments and the NULL after the last argument. */
 	memmove(args->words, args->words + nr, (args->nr - nr + 1) * sizeof(*args->words));
 	args->nr -= nr;
 }

@@ -1,4 +1,4 @@
-/* A growing list of arguments, and response files: arguments in a file (@FILE). */
+/* Growing lists of arguments. A response file (@FILE) contains arguments. */
 #ifndef UTRAIL_BUILDDB_ARGUMENTS_H
 #define UTRAIL_BUILDDB_ARGUMENTS_H
 

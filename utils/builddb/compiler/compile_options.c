@@ -1,4 +1,4 @@
-/* Tables of options (see compile_options.h). misc/compiler_options.py lists their content. */
+/* Tables of options (see compile_options.h). misc/compiler_options.py prints rows of tables. */
 #include "utils/builddb/compiler/compile_options.h"
 
 #include <stddef.h>

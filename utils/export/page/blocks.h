@@ -9,7 +9,7 @@
 #include "utils/base/sink.h"
 
 #define BLOCK_COLUMNS_MAX 5
-/* The most rows in a block. */
+/* The maximum number of rows in a block. */
 #define BLOCK_ROWS	  65536
 
 /*

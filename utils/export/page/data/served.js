@@ -223,10 +223,10 @@ export class Supplier {
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
-		/** Changes when the server has read more. */
+		/** The reading state that the server last reported, as text. */
 		this.turn = "";
 		/**
-		 * Answers by their request; null before the answer.
+		 * For each request, the answer; null until the answer arrives.
 		 * @type {Map<string, any>}
 		 */
 		this.answers = new Map();
