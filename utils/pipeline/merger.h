@@ -74,7 +74,7 @@ struct survey {
 	uint64_t bytes;		/* bytes that the task's queue would take */
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
-	uint64_t first_call_ns; /* first call of the kernel; UINT64_MAX: none */
+	uint64_t first_call_ns; /* first call of a kernel function; UINT64_MAX: none */
 	uint64_t first_sign_ns; /* when the task first began or got a name; UINT64_MAX: never */
 	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
 	bool is_out;		/* the task was off the CPU after the last event */

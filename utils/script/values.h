@@ -32,7 +32,11 @@ struct script_value {
 	char digits[40];
 };
 
-/* Starts as { 0 } and ends with script_values_deinit(). @made: texts of structs */
+/*
+ * Starts as { 0 } and ends with script_values_deinit().
+ *
+ * @made: the texts "struct: NAME{}", which scripts get instead of structs
+ */
 struct script_values {
 	struct script_value *values;
 	size_t nr;

@@ -43,7 +43,7 @@ void event_rules_deinit(struct event_rules *rules);
 /* True when @rule matches the event @name, "provider:event", of @origin. */
 bool event_rule_matches(const struct event_rule *rule, enum event_origin origin, const char *name);
 
-/* True when any rule matches the event: it is recorded. */
+/* True when the event is to be recorded: a rule matches the event. */
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*

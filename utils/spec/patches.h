@@ -85,7 +85,7 @@ enum patch_choice {
 enum patch_choice patch_rules_choose(struct patch_rules *rules,
 				     const struct patch_subject *subject);
 
-/* True when any rule matches the function. The rules are unchanged. */
+/* True when a rule matches the function. Unlike patch_rules_choose(), changes no rule. */
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
 /*

@@ -1,4 +1,4 @@
-/* The --signal language: the signals that switch recording. */
+/* The --signal language: the signals that turn recording on or off, or finish the recording. */
 #ifndef UTRAIL_SPEC_SIGNALS_H
 #define UTRAIL_SPEC_SIGNALS_H
 

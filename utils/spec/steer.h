@@ -1,5 +1,6 @@
 /*
- * The words of changes to a running recording: `utrail control DIR off`, `... filter main depth 3`.
+ * The requests to a running recording: the words after `utrail control DIR`, for example `off` or
+ * `filter main depth 3`.
  */
 #ifndef UTRAIL_SPEC_STEER_H
 #define UTRAIL_SPEC_STEER_H

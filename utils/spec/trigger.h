@@ -33,7 +33,7 @@ enum trigger_flags {
 	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: listed in @args */
 	TRIGGER_RETVAL = 1U << 18, /* retval: listed in @args */
 	TRIGGER_IF = 1U << 19,
-	TRIGGER_CLEAR = 1U << 20,    /* drop the actions @cleared of earlier specs */
+	TRIGGER_CLEAR = 1U << 20,    /* remove the actions in @cleared that earlier specs gave */
 	TRIGGER_LOCATION = 1U << 21, /* -L: functions of a matching file, without their callees */
 	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: leave out functions of a matching file */
 };

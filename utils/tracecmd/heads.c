@@ -12,7 +12,7 @@
 
 #define OPTION_MAX_BYTES   (16U << 20)
 #define SECTION_MAX_BYTES  (128UL << 20)
-#define OPTIONS_MAX	   4096 /* the most sections of options; each buffer has one */
+#define OPTIONS_MAX	   4096 /* maximum number of option sections; each buffer has one section */
 #define BUFFERS_MAX	   4096
 #define LIST_MAX	   4096
 #define SECTION_PACKED	   1

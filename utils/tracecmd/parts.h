@@ -8,7 +8,10 @@
 #include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/tracedat.h"
 
-/* The most CPUs: no machine has more. The most events: their numbers have 16 bits. */
+/*
+ * The maximum numbers of CPUs and of events. No machine has more CPUs, and an event's id has 16
+ * bits.
+ */
 #define TRACEDAT_CPUS_MAX	    65536
 #define TRACEDAT_EVENTS_MAX	    65536
 /*

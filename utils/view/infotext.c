@@ -1,4 +1,4 @@
-/* View: facts about a recording (see infotext.h). Each line has a row in a table. */
+/* View: facts about a recording (see infotext.h). Most lines come from a struct info_row. */
 #include "utils/view/infotext.h"
 
 #include <errno.h>

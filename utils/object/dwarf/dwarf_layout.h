@@ -1,4 +1,4 @@
-/* The layouts of containers of the C++ library; private to the readers of debug information. */
+/* The layouts of containers of the C++ library; private to this directory. */
 #ifndef UTRAIL_OBJECT_DWARF_LAYOUT_H
 #define UTRAIL_OBJECT_DWARF_LAYOUT_H
 

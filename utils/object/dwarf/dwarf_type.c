@@ -1,4 +1,4 @@
-/* Types of debug information (see dwarf_type.h). */
+/* Reads types from debug information (see dwarf_type.h). */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/base/containers/vec.h"
 
-/* The types of damaged files may contain themselves. */
+/* In a damaged file, a type may contain itself. */
 #define NESTING_MAX 64
 
 #define EIGHTBYTE 8U
@@ -152,7 +152,7 @@ bool dwarf_is_x87(Dwarf_Die *die)
 
 	if (dwarf_byte_size(die) <= 8 || !name)
 		return false;
-	/* clang names all pairs of floats "complex". */
+	/* clang uses the name "complex" for all complex floating-point types. */
 	return strstr(name, "long double") ||
 	       (strcmp(name, "complex") == 0 && dwarf_byte_size(die) == 4 * EIGHTBYTE);
 }

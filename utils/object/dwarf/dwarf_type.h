@@ -1,4 +1,4 @@
-/* Types of debug information, for arguments and results; private to this directory. */
+/* Reads types of arguments and results from debug information; private to this directory. */
 #ifndef UTRAIL_OBJECT_DWARF_TYPE_H
 #define UTRAIL_OBJECT_DWARF_TYPE_H
 
@@ -104,8 +104,8 @@ bool dwarf_is_container(Dwarf_Die *die);
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
 /*
- * Like dwarf_container_shape(), for a struct with boxed fields. @fields: the key of the struct's
- * definition
+ * Like dwarf_container_shape(), for a struct that has containers or strings in it. @fields: the key
+ * of the definition that lists the struct's fields
  */
 const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
 			       const char **key);

@@ -1,4 +1,4 @@
-/* Scope and name of a mangled C++ name: the text of DEMANGLE_SIMPLE (see demangle_simple.h). */
+/* Makes "scope::name" from mangled C++ names, for DEMANGLE_SIMPLE (see demangle_simple.h). */
 #include "utils/object/names/demangle_simple.h"
 
 #include <ctype.h>
@@ -128,7 +128,7 @@ static bool skip_source_name(struct skim *s)
 	return take_identifier(s, &text, &len);
 }
 
-/* Skip a name inside of a skipped part. */
+/* Parse a name, and write nothing. */
 static bool skip_name(struct skim *s)
 {
 	s->mute++;

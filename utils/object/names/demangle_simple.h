@@ -1,4 +1,4 @@
-/* Scope and name of a mangled C++ name: the text of DEMANGLE_SIMPLE. */
+/* Makes "scope::name" from mangled C++ names, for DEMANGLE_SIMPLE. */
 #ifndef UTRAIL_OBJECT_DEMANGLE_SIMPLE_H
 #define UTRAIL_OBJECT_DEMANGLE_SIMPLE_H
 

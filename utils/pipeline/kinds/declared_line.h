@@ -17,7 +17,7 @@ size_t declared_line_words(const char *text, size_t max);
  */
 int declared_line_set_keys(struct declared_event *event, const char *keys);
 
-/* The members get and put of struct event_kind. */
+/* The functions for event_kind.get and event_kind.put. */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 void declared_line_put(const struct event_kind *kind, const struct event_context *context,

@@ -16,7 +16,7 @@
  */
 int declared_probe_set_types(struct declared_event *event, char *types);
 
-/* The members get and put of struct event_kind. */
+/* The functions for event_kind.get and event_kind.put. */
 bool declared_probe_get(const struct event_kind *kind, const struct event_context *context,
 			size_t index, struct event_value *out);
 void declared_probe_put(const struct event_kind *kind, const struct event_context *context,

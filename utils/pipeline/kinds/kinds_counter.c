@@ -1,4 +1,4 @@
-/* Types of events: values of counters from `read=`. events.txt has their names. */
+/* Types of events: values of counters from `read=`. events.txt has the counters' names. */
 #include <string.h>
 
 #include "utils/format/bytes.h"

@@ -1,4 +1,4 @@
-/* Types of events of the kernel: about tasks and about the scheduler (see src_perf.h). */
+/* Types of events: the kernel's events about tasks and the scheduler (see src_perf.h). */
 #include <string.h>
 
 #include "utils/format/event_ids.h"

@@ -7,13 +7,13 @@
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/kinds/event_kind.h"
 
-/* The place of a field in struct proc_act. */
+/* The member of struct proc_act that has the value of a field. */
 enum act_place {
 	NUMBER_0,
 	NUMBER_1,
 	NUMBER_2,
 	NUMBER_OF_TWO, /* numbers[0] is the lower half, numbers[1] the upper one */
-	ERROR,	       /* numbers[2] as the name of an error */
+	ERROR,	       /* numbers[2] is an error number; the field's value is the error's name */
 	TEXT_0,
 	TEXT_1,
 	TEXT_2,

@@ -1,4 +1,4 @@
-/* Specifications of payloads: the arguments and return values of functions. */
+/* Specifications of the arguments and return values that payloads contain. */
 #ifndef UTRAIL_PIPELINE_ARGS_H
 #define UTRAIL_PIPELINE_ARGS_H
 

@@ -168,7 +168,7 @@ int data_add_tasks(struct trace_data *data, const struct task_list *list);
 void task_sort_names(struct task *task);
 void data_sort_names(struct trace_data *data);
 
-/* Find the session of @task at @time_ns. Returns NULL when the recording has none. */
+/* Find the session of @task at @time_ns. Returns NULL when the task has no session. */
 struct session *task_session(const struct task *task, uint64_t time_ns);
 
 /*

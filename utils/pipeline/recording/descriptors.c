@@ -1,4 +1,4 @@
-/* Descriptors of processes (see descriptors.h). */
+/* The file descriptors of processes (see descriptors.h). */
 #include "utils/pipeline/recording/descriptors.h"
 
 #include <errno.h>

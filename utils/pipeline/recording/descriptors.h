@@ -45,7 +45,7 @@ struct descriptors_of {
 	bool is_new;
 };
 
-/* The descriptors of all processes. Starts as { 0 }, ends with descriptors_deinit(). */
+/* The file descriptors of all processes. Starts as { 0 }, ends with descriptors_deinit(). */
 struct descriptors {
 	struct intmap by_pid;
 	struct descriptors_of **all;

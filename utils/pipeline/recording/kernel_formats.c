@@ -1,4 +1,4 @@
-/* Formats of records of the kernel (see kernel_formats.h). */
+/* Formats of the kernel's records (see kernel_formats.h). */
 #include "utils/pipeline/recording/kernel_formats.h"
 
 #include <errno.h>

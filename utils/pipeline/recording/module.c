@@ -265,7 +265,7 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	return mod->symtab.nr != 0;
 }
 
-/* Load "<name>.dbg" beside "<name>.sym". */
+/* Load the debug information in "<name>.dbg", which lies beside "<name>.sym". */
 static void load_debug(struct module_set *set, struct module *mod)
 {
 	char path[PATH_MAX];

@@ -71,7 +71,7 @@ struct module {
 	uint64_t growing_bytes;
 	int damage;
 	char *why;
-	struct func **funcs; /* the function of each symbol; NULL until first used */
+	struct func **funcs; /* the function of each symbol; NULL: not made yet */
 	char *sym_name;
 	const char *sym_dir; /* the folder of the symbol file; borrowed */
 	bool has_debug;	     /* true after a search for the .dbg file */

@@ -21,7 +21,10 @@ struct kernel_frame {
 	uint16_t depth;
 };
 
-/* The most open calls of the kernel. The kernel has a limit itself: FTRACE_RETFUNC_DEPTH is 50. */
+/*
+ * The maximum number of open calls of kernel functions. The kernel's own limit is 50
+ * (FTRACE_RETFUNC_DEPTH).
+ */
 #define KERNEL_FRAMES_MAX 256
 
 /*

@@ -1,4 +1,4 @@
-/* Source of events: extern.dat, lines with timestamps written by a user. */
+/* Source of events: extern.dat, to which a user writes lines with timestamps. */
 #ifndef UTRAIL_PIPELINE_SRC_EXTERN_H
 #define UTRAIL_PIPELINE_SRC_EXTERN_H
 

@@ -30,7 +30,7 @@ static uint64_t proc_next_ns(struct source *source)
 {
 	const struct src_proc *src = (const struct src_proc *)source;
 
-	/* The time 0 makes the caller read soon. This read() reports the damage. */
+	/* The time 0 makes the caller call proc_read() soon. proc_read() reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 

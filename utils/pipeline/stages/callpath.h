@@ -8,7 +8,7 @@
 
 /*
  * The last call of a path: @func was called from the path @parent. @parent is NULL for an outermost
- * call. @addr is the address in the record.
+ * call. @addr is the address in the call's record.
  */
 struct call_path {
 	const struct call_path *parent;

@@ -46,13 +46,13 @@ struct stage_config {
 	bool show_libcalls;
 	bool show_events;		  /* show events, not only those of -T and -W */
 	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
-	struct event_choice *choice; /* the choice by @events: made and owned by the pipeline */
+	struct event_choice *choice; /* made from @events; owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
 	bool wants_cpus;	  /* SCHED_* that are not shown become EVENT_ON_CPU */
 	bool show_kernel_outside; /* show the kernel's calls while no program function is open */
 	bool show_kernel_only;	  /* show no calls of the program */
-	bool starts_inside;	  /* the time range has a beginning */
+	bool starts_inside;	  /* the time range begins at a given time */
 	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
 	bool opens_at_start;	  /* make ENTRYs for calls that are open when the range begins */
 	bool opens_inherited;	  /* make ENTRYs for calls that are open when a task begins */

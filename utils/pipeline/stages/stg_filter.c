@@ -15,7 +15,7 @@ enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops it */
 	FRAME_KEEP = 1U << 1,	  /* no time filter drops it */
 	FRAME_HAS_KEPT = 1U << 2, /* shown, because a call within it is shown */
-	FRAME_CALLER = 1U << 3,	  /* it has the action `caller` */
+	FRAME_CALLER = 1U << 3,	  /* the function has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
 	FRAME_SMALL = 1U << 4,	  /* dropped for its size; the self time counts as the caller's */
 	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are shown */
@@ -173,7 +173,7 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* End the inherited calls from index @depth. */
+/* End each inherited call whose index is @depth or more. */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {

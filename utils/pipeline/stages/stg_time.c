@@ -148,7 +148,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 		}
 	}
 	stage->due_ns = next_ns;
-	/* Events within the call are released, too. */
+	/* Release all events before the next ENTRY or SCHED_OUT together with the call. */
 	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
 		end++;
 	return end;

@@ -1,4 +1,4 @@
-/* Specifications of arguments and return values: their places and formats. */
+/* Specifications of arguments and return values: the places and formats of the values. */
 #ifndef UTRAIL_SPEC_ARGSPEC_H
 #define UTRAIL_SPEC_ARGSPEC_H
 
@@ -22,7 +22,7 @@ enum arg_kind {
 };
 
 enum arg_place {
-	ARG_IN_ORDER,	 /* by the calling convention: @index is N */
+	ARG_IN_ORDER,	 /* the calling convention gives the place of arg<N>; @index is N */
 	ARG_IN_REGISTER, /* @regs: one register, or several that hold parts of a struct */
 	ARG_ON_STACK,	 /* @index: number of the word above the return address, counted from 1 */
 };

@@ -1,4 +1,4 @@
-/* Definitions of structs in recordings: the fields in the bytes of an argument. */
+/* Definitions of structs in recordings: the place of each field in the recorded bytes. */
 #ifndef UTRAIL_SPEC_STRUCTDEF_H
 #define UTRAIL_SPEC_STRUCTDEF_H
 
@@ -52,7 +52,7 @@ struct struct_defs {
 	size_t nr;
 	char **texts; /* texts that the names point into */
 	size_t nr_texts;
-	struct strmap by_key; /* the newest definition of each key: its index + 1 */
+	struct strmap by_key; /* from a key to 1 + index in @defs; the newest definition counts */
 };
 
 void struct_defs_deinit(struct struct_defs *defs);

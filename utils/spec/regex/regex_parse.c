@@ -257,7 +257,7 @@ static struct element parse_symbol(struct parse *p, struct regex_set *set)
 	const char mark = p->at[1];
 	const char end[] = { mark, ']', '\0' };
 	const char *start = p->at + 2;
-	/* The name may be a bracket: "[.].]". */
+	/* The text between the marks may be a bracket: "[.].]". */
 	const char *close = *start ? strstr(start, end) : NULL;
 	char name[CLASS_BYTES + 1];
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;

@@ -12,7 +12,7 @@ enum regex_op {
 	REGEX_SET,  /* takes one byte, which must be in sets[@to] */
 	REGEX_ANY,
 	REGEX_LOOK,  /* takes no byte; goes on only if enum regex_look @value holds */
-	REGEX_JUMP,  /* goes on at the node @to nodes further */
+	REGEX_JUMP,  /* goes on at another node: adds @to to the node's index */
 	REGEX_SPLIT, /* goes on at two nodes: the next one, and the node @to nodes further */
 	REGEX_MATCH,
 };

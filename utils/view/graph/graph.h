@@ -65,7 +65,7 @@ struct graph_tasks {
 
 int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, struct uft_err *err);
 void graph_tasks_deinit(struct graph_tasks *tasks);
-/* The events function of struct view; @self is the struct graph_tasks. */
+/* The function for view.events; @self is the struct graph_tasks. */
 int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err);
 /* Returns 0, -ENOMEM, or the failure of @sink. */
 int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks, struct sink *sink,

@@ -168,10 +168,10 @@ void tree_deinit(struct tree *tree);
 /* Configure a pipeline for the needs of a tree. The pipeline is opened afterwards. */
 void tree_configure(struct pipeline_config *config);
 
-/* The events function of struct view; @self is the struct tree. */
+/* The function for view.events; @self is the struct tree. */
 int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* The resume function of struct view. */
+/* The function for view.resume. */
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*

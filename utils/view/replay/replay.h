@@ -92,7 +92,7 @@ struct replay {
 	uint64_t nr_flat;
 };
 
-/* Check @fields, the argument of -f or NULL. Returns 0, or -ERR_USAGE for an unknown field. */
+/* Check @fields: the argument of -f, or NULL. Returns 0, or -ERR_USAGE for an unknown field. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
 /* Returns the table of all fields for columns_choose(). It has *@nr rows of *@stride bytes. */
@@ -106,10 +106,10 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 		struct sink *sink, struct uft_err *err);
 void replay_deinit(struct replay *replay);
 
-/* The events function of struct view; @self is the struct replay. */
+/* The function for view.events; @self is the struct replay. */
 int replay_events(void *self, const struct event_span *span, struct uft_err *err);
 
-/* The mixed function of struct view. */
+/* The function for view.mixed. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
 /* True when @event of @task will share a line with the event that waits. */

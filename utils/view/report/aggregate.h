@@ -57,7 +57,7 @@ struct func_row {
 	struct call_stats stats;
 };
 
-/* The numbers of one task. */
+/* The statistics of one task. */
 struct task_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* all time inside of functions */
@@ -92,11 +92,11 @@ struct aggregate {
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err);
 void aggregate_deinit(struct aggregate *agg);
 
-/* The events function of struct view; @self is the struct aggregate. */
+/* The function for view.events; @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The resume function of struct view. It cannot be used with wants_cpus, because a task's CPU is
+ * The function for view.resume. It cannot be used with wants_cpus, because a task's CPU is
  * known only if the task is read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);

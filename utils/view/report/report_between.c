@@ -8,7 +8,7 @@
 #include "utils/base/containers/vec.h"
 #include "utils/pipeline/kinds/declared.h"
 
-/* For between_kind.fields: the pid or tid of the event's task. Every event has them. */
+/* For between_kind.fields: the pid and tid of the event's task. Every event has these fields. */
 #define FIELD_OF_PID  -1
 #define FIELD_OF_TID  -2
 /* For between_kind.fields: the event does not have this field. */

@@ -36,7 +36,7 @@ struct diff_config {
 };
 
 #define DIFF_KEYS_MAX	  32
-/* The limit of counters: compared recordings may have different counters. */
+/* The maximum number of counters. Two compared recordings may have different counters. */
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*

@@ -105,7 +105,7 @@ const char *report_diff_sign_text(const struct report_diff *diff);
 
 void report_diff_put_table(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			   struct sink *sink);
-/* Write three numbers for each field: base, pair, change. */
+/* Write three numbers for each field: of diff_row.base, of diff_row.pair, and the change. */
 void report_diff_put_csv(const struct diff_table *table, const struct diff_row *rows, size_t nr,
 			 struct sink *sink);
 void report_diff_put_json(const struct diff_table *table, const struct diff_row *rows, size_t nr,

@@ -12,7 +12,7 @@
  * a struct in a damaged file may contain itself.
  */
 #define NESTING_MAX    8
-/* The limit of a name; the rest is cut. */
+/* The maximum length of a field's name, in bytes. A longer name is cut. */
 #define FIELD_NAME_MAX 256
 
 /*

@@ -36,7 +36,7 @@ void kernelfields_destroy(struct kernelfields *fields);
  */
 uint8_t *kernelfields_room(void);
 
-/* The first value of @steps for kernelfields_put(). */
+/* The initial value of *@steps for kernelfields_put(). */
 #define KERNELFIELDS_STEPS (4U << 20)
 
 /*

@@ -33,7 +33,7 @@ char *put_timestamp(char *to, uint64_t ns);
  * overwritten.
  */
 char *put_millionths(char *to, uint32_t ns);
-/* Write "." and three digits. One more byte is overwritten. */
+/* Write "." and three digits. The byte after the digits is overwritten. */
 char *put_thousandths(char *to, uint32_t v);
 
 #endif
