@@ -46,7 +46,7 @@ struct stage_config {
 	bool show_libcalls;
 	bool show_events;		  /* show events, not only those of -T and -W */
 	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
-	struct event_choice *choice; /* made from @events; owned by the pipeline */
+	struct event_choice *choice;	  /* made from @events; owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
 	bool wants_cpus;	  /* SCHED_* that are not shown become EVENT_ON_CPU */
