@@ -333,7 +333,7 @@ static int run_build(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_build = {
 	.name = "build",
 	.args = "[COMMAND [ARGUMENT...]]",
-	.help = "run a build, and write the compile_commands.json of what it compiled",
+	.help = "run a build, and write compile_commands.json for the files that it compiles",
 	.bit = CMD_BUILD,
 	.needs_program = true,
 	.may_read = true,

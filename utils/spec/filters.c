@@ -299,8 +299,8 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 }
 
 /*
- * The specifications of these options apply in this order, and later ones win. The order of options
- * on the command line does not matter (doc/facts/language.md, "Specifications").
+ * The specifications of these options apply in this order, and later ones win. Different options of
+ * this list may stand in any order on the command line (doc/facts/language.md, "Specifications").
  */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,
