@@ -7,7 +7,8 @@
 #include "cmds/record/store/store.h"
 
 /*
- * The struct starts as STORE_DIR_CLOSED. A stream of this store is the descriptor of a file.
+ * A store that writes files in a directory. Each of its streams is the descriptor of a file. The
+ * struct starts as STORE_DIR_CLOSED.
  *
  * @fd: the directory
  * @has_reserved: files may have reserved space that they do not need (reserve.h)

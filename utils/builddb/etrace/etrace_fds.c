@@ -9,7 +9,7 @@
 /*
  * Descriptors are bits in a tree. A child shares its parent's nodes. When the parent or the child
  * changes a descriptor, the nodes on the path to this descriptor are copied. So the cost of a
- * process depends on its records, not on its number of descriptors.
+ * process depends on the number of its changes, not on the number of its descriptors.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
 #define FAN_OUT	  32U	     /* the number of a node's parts, and of a word's bits */

@@ -146,7 +146,8 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 
 /*
  * Add V8's builtins. If no symbols tell where they are, add all code that lacks call frame
- * information. If @code is NULL, read the file's code for this, which takes time and much memory.
+ * information. This second search needs the file's code. If @code is NULL, the function reads the
+ * code, which takes time and much memory.
  */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)
