@@ -35,7 +35,7 @@ static int run_control(const struct opts *opts, struct uft_err *err)
 const struct cmd cmd_control = {
 	.name = "control",
 	.args = "[DIR|PID] [WORD [ARGUMENT]]...",
-	.help = "change what is recorded of a program that runs",
+	.help = "change the recording of a running program",
 	.bit = CMD_CONTROL,
 	.run = run_control,
 };
