@@ -59,7 +59,7 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* If the kernel cannot be asked, both addresses count as being on one stack. */
+	/* If the kernel cannot be asked, @low and @high count as being on one stack. */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -309,7 +309,7 @@ static void search(void *arg)
 		to = home;
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
-	/* If the other stack gets no state, its calls count as calls on the stack of @t. */
+	/* If the stack of the slot gets no state, its calls count as calls on the stack of @t. */
 	if (!to)
 		return;
 	switch_to(t, to);

@@ -370,7 +370,10 @@ void thread_leave_ring(struct thread *t)
 	t->at = t->end = NULL;
 	declared_forget_ring(t);
 	t->wants_ring = 1;
-	/* If a signal handler jumps out before this barrier, the next hook does the work again. */
+	/*
+	 * If a signal handler jumps out before this barrier, t->leaves_ring does not change. If
+	 * t->leaves_ring is set, the next hook leaves the ring again.
+	 */
 	guard_barrier();
 	t->leaves_ring = 0;
 }
@@ -411,15 +414,16 @@ static void leave_all_rings(void)
 }
 
 /*
- * In a forked child, gives up a state that is not the current state of this thread. The state may
- * belong to another thread. Or a hook of this thread was about to switch to the state. The hook may
- * go on with the state, but must not write to the ring of the process that forked.
+ * In a forked child, gives up a state that is not the current state of this thread. Usually the
+ * state belongs to another thread. But if the fork interrupted a hook of this thread that was about
+ * to switch to the state, the hook will still use the state. The hook must not write to the ring of
+ * the process that forked.
  */
 static void give_up_other(struct thread *other)
 {
 	if (!other->is_aside)
 		thread_leave_ring(other);
-	/* lend_end() gives back the state that this thread has lent. */
+	/* If this thread has lent the state, lend_end() will release the state. */
 	if (!other->lender || other->lender != self)
 		release_state(other);
 }

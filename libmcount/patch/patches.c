@@ -526,7 +526,7 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 			munmap(a.module, module_bytes(of_module));
 		/*
 		 * If the process executed another program or closed the module after the recorder
-		 * had made these patches, there is nothing to patch.
+		 * had made the module's patches, there is nothing to patch.
 		 */
 		if (a.module && !a.is_loaded && text == PATCHES_OUT)
 			continue;

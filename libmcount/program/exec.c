@@ -114,8 +114,8 @@ static bool measure(char *const envp[], struct environment *env)
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
 		/*
-		 * If @envp names another socket, this program is a recorder itself, and @envp is
-		 * for the program that it records.
+		 * If @envp names another socket than the probe's, this program is a recorder
+		 * itself, and @envp is for the program that it records.
 		 */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)

@@ -135,7 +135,7 @@ void values_of_call(const struct valued_call *call,
 
 	put_unset(&texts[0]);
 	if (!wanted) {
-		/* A new condition may read any of these texts. */
+		/* A condition of a new plan may read any of @texts. */
 		for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++)
 			put_unset(&texts[i]);
 		return;

@@ -122,8 +122,8 @@ void arena_drop(void)
 }
 
 /*
- * Returns the page before the first ring that is not mapped. Stores the number of mapped rings in
- * @nr.
+ * Returns the last page of the mapped rings, or the arena's header if no ring is mapped. Stores the
+ * number of mapped rings in @nr.
  */
 static char *end_of_mapped(uint32_t *nr)
 {

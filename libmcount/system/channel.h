@@ -50,8 +50,8 @@ bool channel_has_recorder(void);
 /*
  * True when no recorder listens at probe.address any more in the network namespace of this process.
  * If the process has left the network namespace of the recorder, the result is also true while the
- * recorder lives. On any other failure, such as a lack of descriptors, the result is false. No
- * message is sent, and the function does not wait.
+ * recorder lives. If the check is impossible, for example for lack of descriptors, the result is
+ * false. No message is sent, and the function does not wait.
  */
 bool channel_recorder_has_ended(void);
 

@@ -314,8 +314,8 @@ static int change_other(int sig, const struct sigaction *act, struct sigaction *
 }
 
 /*
- * True in a vfork(2) child, which shares this memory but has signal actions of its own. Its
- * requests go to the kernel unchanged.
+ * True in a vfork(2) child, which shares its parent's memory but has signal actions of its own. The
+ * child's requests go to the kernel unchanged.
  */
 static bool is_borrower(void)
 {

@@ -1,6 +1,6 @@
 /*
- * The recorder makes a thread of the program run these functions: to attach the probe, and to
- * remove it again (doc/internals/attach.md).
+ * The recorder makes a thread of the program run the functions of this file when the recorder
+ * attaches the probe, and when it removes the probe again (doc/internals/attach.md).
  */
 #include "libmcount/system/undo.h"
 

@@ -240,7 +240,7 @@ static size_t drop_other_lines(char *status, size_t len)
 
 bool seal_was_before(unsigned expected)
 {
-	/* The file lists all groups of the process, so it may be longer than this buffer. */
+	/* /proc/self/status lists all groups of the process, so it may exceed this buffer. */
 	char status[4096];
 	size_t len = 0;
 	long n = 0;

@@ -250,7 +250,7 @@ static struct thread *payloads_of(struct thread *t)
 		p = b.p;
 	}
 	if (likely(p))
-		p->aside = t->aside; /* signal handlers write their records to this aside */
+		p->aside = t->aside; /* signal handlers write to the aside of @t (aside.h) */
 	return p;
 }
 

@@ -122,7 +122,9 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 	atomic_store(&trace->file, file);
 }
 
-/* Opens the file that another process has begun, or the first one. Called with the lock. */
+/*
+ * Opens the log file that another process has begun, or the first log file. Called with the lock.
+ */
 static bool reopen_log(fstrace_t *trace)
 {
 	int fd = open_log(trace->prefix);

@@ -257,8 +257,9 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * Otherwise nothing is written. The event was for a recorder of another process, or for a
-	 * recorder that detached after the program had checked the event's flag.
+	 * An event that goes neither to the ring nor to the text log is not written. It was for a
+	 * recorder of another process, or for a recorder that detached after the program had
+	 * checked the event's flag.
 	 */
 
 	errno = spot->error;

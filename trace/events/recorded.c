@@ -125,7 +125,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 
 	if (!get_recorder())
 		return;
-	/* Reuse the entry of a former recorder if it has the same common format. */
+	/* Reuse the entry of a former recorder if the entry has the log's present common format. */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
 	if (recorded)
@@ -135,7 +135,8 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 		if (recorded != last)
 			free(recorded);
 		/*
-		 * Otherwise the event's records and lines would still use the former common format.
+		 * Without this call, the event's records and lines would still use the former
+		 * common format.
 		 */
 		if (last && atomic_load(&last->id) && last->common != common)
 			forget_event(impl);

@@ -45,7 +45,7 @@ struct fst_event {
 struct fst_recorded {
 	struct fst_recorded *next; /* an older entry; threads may use it until the log is closed */
 	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left, or refuses */
-	bool is_plain;		   /* both formats are plain: see format.h */
+	bool is_plain;		   /* the event's format and @common are plain: see format.h */
 	_Atomic int choice;	   /* the result of choose(): see recorder.h */
 	const struct fst_format *common;
 };

@@ -49,8 +49,8 @@ static bool take_thread(struct pxt_thread *thread, uint32_t old, uint32_t tid)
 }
 
 /*
- * A thread has the same word until it ends. After that another thread detects the end and takes the
- * word.
+ * Finds a free word (an element of threads[]) for this thread. The thread keeps the word until the
+ * thread ends. After the end, another thread may take the word.
  */
 static struct pxt_thread *find_word(void)
 {
@@ -69,8 +69,8 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * The mark is still set if the thread ended inside of a stream, or jumped out of
-		 * it.
+		 * If the former thread ended inside of a stream, or jumped out of a stream, @turn
+		 * is still odd.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);

@@ -214,7 +214,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 enum recorded {
 	DONE,
-	IS_OTHER, /* another stream of this number is mapped */
+	IS_OTHER, /* the view has another serial, or was mapped during the check */
 	IS_CLOSED,
 };
 
@@ -238,11 +238,12 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 	} else {
 		/*
 		 * The second load of the stream must come after the load of the serial, also on
-		 * CPUs that reorder loads.
+		 * CPUs that reorder loads. If the second load finds a stream, the stream was mapped
+		 * after the first load.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
-			recorded = IS_OTHER; /* mapped after the first load of the stream */
+			recorded = IS_OTHER;
 	}
 	pxt_inside_leave(&inside);
 	return recorded;

@@ -14,8 +14,8 @@
 #define CALLABLES_MODULE "python.fake"
 
 /*
- * Numbers begin at 1 and are below this limit, the lowest load address of programs. The module
- * starts at 0, so a number is also the function's relative address.
+ * Numbers of functions begin at 1 and are below this limit, the lowest load address of programs.
+ * CALLABLES_MODULE starts at 0, so a number is also the function's relative address.
  */
 #define CALLABLES_END 0x400000UL
 

@@ -223,8 +223,9 @@ static int put_pipe(struct etrace_writer *writer, int32_t pid, const struct proc
 }
 
 /*
- * Write the old path of a rename or link. If @act->numbers[1] is not 0, the call has flags, which
- * may be 0. Recordings of earlier versions of utrail always have 0 in @act->numbers[1].
+ * Write the old path of a rename or link. @act->numbers[0] has the flags of renameat2(2) or
+ * linkat(2). @act->numbers[1] is 1 for renameat2(2) and linkat(2), else 0. Recordings of earlier
+ * versions of utrail always have 0 in @act->numbers[1].
  */
 static void put_source(struct etrace_lines *lines, const struct proc_act *act, bool is_link)
 {

@@ -160,7 +160,7 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 	return true;
 }
 
-/* Read the next token, of any kind. The state must have been stored back to @block. */
+/* Read the next token, of any kind. @block must have the state (compact_state_put()). */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 

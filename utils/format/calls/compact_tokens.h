@@ -23,7 +23,7 @@ enum token {
 };
 
 /*
- * The other bits of a token's first byte: enum escape, or the time since the previous record. If
+ * The six high bits of a token's first byte: enum escape, or the time since the previous record. If
  * their value is from DELTA_SHORT to DELTA_VARINT - 1, a second byte follows, and the time is
  * DELTA_SHORT + (value - DELTA_SHORT) * 256 + the second byte.
  */

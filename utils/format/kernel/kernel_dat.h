@@ -186,7 +186,7 @@ static inline bool kernel_page_next_plain(struct kernel_page *page, struct kerne
  */
 int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct uft_err *err);
 
-/* True when the record has both fields of a call, in the most common sizes. */
+/* True when the record has the address of a call in 64 bits, and the depth in 32 bits. */
 static inline bool kernel_graph_is_plain(const struct kernel_graph *graph,
 					 const struct kernel_record *rec)
 {

@@ -28,7 +28,11 @@ enum capture_op {
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* the std::string (LLVM's library) that the word points to */
-	CAPTURE_TEXT,  /* text @index in the array (capture_text) that the first word points to */
+	/*
+	 * Text @index of an array of struct capture_text. Argument 1, or word 0 of the return
+	 * value, points to the array
+	 */
+	CAPTURE_TEXT,
 	CAPTURE_ZEROS, /* @bytes of zeros: the value is not available */
 	CAPTURE_BOX,   /* @bytes for the contents of a container: see below */
 };

@@ -193,7 +193,7 @@ static const char *check_patch(const struct plan_patch *patch, const struct plan
 	}
 	if (patch->flags && !patch_has_stub(patch))
 		return "a patch without code has flags for it";
-	/* The code of a patch with one of these flags is reached through the patch before it. */
+	/* A patch with PLAN_PATCH_INNER or PLAN_PATCH_SHORT needs the patch before it. */
 	if ((!before || before->load_bias != patch->load_bias) &&
 	    (patch->flags & (PLAN_PATCH_INNER | PLAN_PATCH_SHORT)))
 		return "a patch has none before it";

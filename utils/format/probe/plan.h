@@ -112,7 +112,7 @@ enum plan_compare {
 	PLAN_GE = 3,
 	PLAN_LT = 4,
 	PLAN_LE = 5,
-	PLAN_AND = 6, /* the value has any of these bits */
+	PLAN_AND = 6, /* the compared integer has at least one of the bits of plan_cond.value */
 };
 
 /* The kinds of comparisons (see struct plan_cond). */
@@ -512,7 +512,7 @@ static inline struct plan_list plan_list(enum plan_kind kind, const void *entrie
 	return (struct plan_list){ entries, nr, plan_entry_bytes(kind) };
 }
 
-/* Returns the size of the image of these lists. plan_image_put() writes the image to @to. */
+/* Returns the size of the image of the lists in @view. plan_image_put() writes the image to @to. */
 uint64_t plan_image_bytes(const struct plan_view *view);
 void plan_image_put(const struct plan_view *view, void *to);
 
