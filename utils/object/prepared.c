@@ -249,7 +249,8 @@ enum sled_kind {
 	SLED_ENTRY_WITH_ARGS = 3
 };
 
-#define SLED_RELATIVE 2 /* from this version on, each address is relative to its own position */
+/* From this version of the sleds on, each address in a sled is relative to its own position. */
+#define SLED_RELATIVE 2
 
 static int add_sled(struct finder *f, const struct sled *sled)
 {
@@ -369,8 +370,8 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. The search tries every byte, and not only the starts
- * of instructions: other bytes hardly ever look like a call of a hook.
+ * Add the first call of a hook in a function. The search tries every byte, even within
+ * instructions: bytes within an instruction hardly ever look like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

@@ -52,8 +52,8 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 			continue;
 		program->runs_python |= is_of_python(name);
 		/*
-		 * libc and the probe define these functions, but only a program that imports them
-		 * calls them.
+		 * A program that calls a function of @known imports the function. So skip defined
+		 * symbols: libc and the probe define some functions of @known.
 		 */
 		if (sym.st_shndx != SHN_UNDEF)
 			continue;

@@ -97,8 +97,9 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 }
 
 /*
- * Show events of the lane at the top, up to the next event of another lane. To count these events
- * takes time. So only one event is shown if the previous event came from another lane.
+ * Show events of the lane at the top. If the previous event came from this lane, show all events up
+ * to the next event of another lane. Otherwise show only one event, because it takes time to count
+ * the events of a lane.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {

@@ -521,8 +521,8 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when one of the first @nr functions has the range of @func. If that function has no name, it
- * gets the name of @func.
+ * True when one of the first @nr functions of @code has the same range as @func. If the function in
+ * @code has no name, the function in @code gets the name of @func.
  *
  * @next: index of the function to compare first; becomes the index after the function that was
  *         found
@@ -713,7 +713,7 @@ const struct code_func *code_func_from(const struct code *code, uint64_t addr, s
 		i = count_until(code, addr);
 	while (i < code->nr_funcs && code->funcs[i].start <= addr)
 		i++;
-	/* Begin the next search with this function, which may also contain the next address. */
+	/* The next address may be in function i - 1 again, so the next search begins there. */
 	*near = i ? i - 1 : 0;
 	return i && addr < code->funcs[i - 1].end ? &code->funcs[i - 1] : NULL;
 }

@@ -17,11 +17,11 @@ enum site_refusal {
 	SITE_NO_FUNCTION,
 	SITE_LANDINGS,	     /* the places that catch exceptions are unknown */
 	SITE_LED_TO,	     /* the function itself jumps to the bytes of the patch */
-	SITE_LED_TO_BY_DATA, /* a table or an address in the data refers to these bytes */
+	SITE_LED_TO_BY_DATA, /* a table or an address in data refers to the bytes of the patch */
 	SITE_LED_TO_BY_OTHERS,
 	SITE_NO_ROOM,  /* the function is shorter than the jump */
 	SITE_TOO_NEAR, /* another site is too close */
-	SITE_INSN,     /* an instruction in these bytes cannot be moved */
+	SITE_INSN,     /* an instruction in the bytes of the patch cannot be moved */
 	SITE_REFUSALS
 };
 

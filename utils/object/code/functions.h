@@ -25,9 +25,9 @@ enum function_kind {
 	 */
 	FUNCTION_SPECIAL,
 	/*
-	 * functions_find() does not set these two kinds, but its callers may set them. COPIED: the
-	 * program's run time copies the function (own_frames.h). NEEDED: the probe calls the
-	 * function
+	 * functions_find() does not set COPIED or NEEDED, but the callers of functions_find() may.
+	 * COPIED: the program's run time copies the function (own_frames.h). NEEDED: the probe
+	 * calls the function
 	 */
 	FUNCTION_COPIED,
 	FUNCTION_NEEDED,

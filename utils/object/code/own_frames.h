@@ -1,6 +1,7 @@
 /*
- * Finds code of languages whose run time finds the frames of this code by return addresses. The
- * probe must not replace these addresses on the stack.
+ * The run times of some languages find the frames of their code by the return addresses on the
+ * stack. The functions of this file find such code, because the probe must not replace return
+ * addresses into such code.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H

@@ -424,7 +424,7 @@ static void find_jumps(struct group *g, const struct window *windows, const stru
 		if (i + left < nr && !sites[i + left].refusal)
 			g->high = sites[i + left].jump_at;
 		served = find_jump(g, &windows[i], islands, left, &verdict);
-		/* The sites after this one may still get a jump. */
+		/* Refuse only sites[i], because a jump may be possible for the next sites. */
 		if (!served && !islands) {
 			sites[i].refusal = verdict.refusal;
 			snprintf(sites[i].why_not, sizeof(sites[i].why_not), "%.*s",

@@ -119,8 +119,8 @@ static int add_debugdata(const struct elf_file *file, struct symtab *out)
 	if (rc == -ENOMEM)
 		return rc;
 	/*
-	 * Ignore data that are damaged, too large, or not supported by this build: .dynsym is still
-	 * valid.
+	 * Ignore a section .gnu_debugdata that is damaged, too large, or not supported by this
+	 * build. The symbols of .dynsym are valid without the section.
 	 */
 	if (rc < 0 || elf_file_open_image(&inner, image.data, image.len) < 0)
 		return 0;

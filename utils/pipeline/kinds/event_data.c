@@ -144,8 +144,8 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 }
 
 /*
- * At most this many entries with the same time are searched. Entries that have no record may come
- * first.
+ * The maximum number of entries that are searched when several entries have one time. Entries
+ * without a record may precede the wanted entry.
  */
 #define SAME_TIME_MAX 16
 

@@ -133,7 +133,10 @@ extern const struct event_rows event_rows_limit;
 extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
-/* Rows of another program that links this library, for example tests/unit (test_toy_event.c). */
+/*
+ * A program other than utrail that links the code of utrail may define these rows, for example
+ * tests/unit (test_toy_event.c).
+ */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
 /*

@@ -275,7 +275,7 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	};
 	struct argfound found = { 0 };
 
-	/* The recorder uses names in this form, and may have used an alias. */
+	/* The recorder uses names in the form DEMANGLE_SIMPLE, and may have used an alias. */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 
 	struct argrules_subject subject = {

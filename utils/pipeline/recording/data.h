@@ -120,8 +120,9 @@ int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
 
 /*
- * Check that the directory data->dir is still this growing recording. A new recorder renames an
- * existing recording, and makes a new directory data->dir. Returns 0 or -ESTALE.
+ * Check that the directory data->dir is still the growing recording that was opened as @data. A new
+ * recorder renames an existing recording, and makes a new directory data->dir. Returns 0 or
+ * -ESTALE.
  */
 int data_check_name(const struct trace_data *data, struct uft_err *err);
 #define cleanup_data cleanup(data_close)

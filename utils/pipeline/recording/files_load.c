@@ -99,8 +99,9 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
 	/*
-	 * A content without uses serves as the new content. A file with several names keeps its
-	 * content, because the other names refer to the same content.
+	 * The open makes or empties the file, so the file gets a new content. There are two
+	 * exceptions. A content without uses stays, and serves as the new content. The content of
+	 * a file with several names stays, because all these names refer to the content.
 	 */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
@@ -319,7 +320,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	if (!of)
 		return -ENOMEM;
 	load->now_ns = MAX(load->now_ns, rec->time_ns);
-	/* The descriptors may be those of an earlier process that had this pid. */
+	/* The descriptors in @of may belong to an earlier process with the pid of @rec. */
 	if (rec->kind != PROC_EXEC && of->execution != at)
 		descriptors_exec(of, at, load->now_ns);
 	if (rec->kind != PROC_INHERIT && rec->kind != PROC_ENV)

@@ -146,8 +146,8 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 			note_damage(lane->pipe, &why);
 		nr += n;
 		/*
-		 * Stop if the next read would refill the buffer of the source, because that moves
-		 * the payloads of these events.
+		 * Stop if the next read would refill the buffer of the source, because a refill
+		 * moves the payloads of the events in @events.
 		 */
 		if (n && (other.time_ns == UINT64_MAX || src_user_wants_refill(&lane->user)))
 			break;
@@ -442,8 +442,8 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 				events[i].flags = EVENT_INHERITED;
 		}
 		/*
-		 * If the task begins within the range, the filter gets these ENTRYs next. If the
-		 * task begins earlier, open_range() or cut_range() drops these ENTRYs.
+		 * If the task begins within the range, the filter gets the inserted ENTRYs next. If
+		 * the task begins earlier, open_range() or cut_range() drops the inserted ENTRYs.
 		 */
 		if (start_ns >= lane->pipe->start_ns)
 			stg_filter_begin_within(&lane->filter, more);

@@ -10,10 +10,11 @@
 #define BLOCKS_MOST  64
 
 /*
- * The search, from the last block backwards.
+ * A search for the calls that are open at a position. The search goes backwards, from the last
+ * block before the position.
  *
  * @probe: reads the blocks
- * @found: the calls that are open at the end; the outermost @nr_left are not known yet
+ * @found: the calls that are open at the position; the outermost @nr_left are not known yet
  * @nr_read: number of blocks that were read
  */
 struct search {

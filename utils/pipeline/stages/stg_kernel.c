@@ -7,9 +7,9 @@ static bool is_kernel(const struct event *event)
 }
 
 /*
- * True when @event is the ENTRY or EXIT of a call of the kernel that began while no program
- * function was open, or lies within such a call. stage->depth is the number of open calls of this
- * kind.
+ * A call of the kernel is an outside call if it began while no program function was open. True when
+ * @event is the ENTRY or EXIT of an outside call, or when @event lies within an outside call.
+ * stage->depth is the number of open outside calls.
  */
 static bool is_in_outside(struct stg_kernel *stage, const struct event *event)
 {

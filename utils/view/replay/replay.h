@@ -81,8 +81,8 @@ struct replay {
 	bool has_pending;
 	/*
 	 * A line of extern.dat that waits for the next event, and gets the cells of that event's
-	 * task. If another line of extern.dat, or the end, comes first, the waiting line gets the
-	 * cells of the last task.
+	 * task. If another line of extern.dat, or the end of the recording, precedes the next
+	 * event, the waiting line gets the cells of @last_task.
 	 */
 	struct event ext;
 	struct strbuf ext_data;

@@ -241,8 +241,8 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 	uint64_t addr = state->site;
 
 	/*
-	 * As in uftrace, the last site belongs to @entry if the site was recorded at most 1 ns
-	 * before @entry. An older site may belong to a call that was left out.
+	 * As in uftrace, the newest call site belongs to @entry if the call site was recorded at
+	 * most 1 ns before @entry. An older call site may belong to a call that was left out.
 	 */
 	if (entry->time_ns - state->site_ns > 1)
 		addr = 0;

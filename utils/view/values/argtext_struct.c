@@ -40,7 +40,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	uint8_t bytes[sizeof(uint64_t)];
 	struct arg_value bits = { bytes, sizeof(bytes) };
 
-	/* The casts are safe, because argtext_put_value() does not change these texts. */
+	/* The casts are safe, because argtext_put_value() does not change the texts of @spec. */
 	if (field->type.format == ARG_STRUCT)
 		spec.fields = (char *)field->ref;
 	else
