@@ -61,7 +61,7 @@ bool arch_has_shadow_stack(void);
  */
 extern const char arch_counter_clocksource[];
 
-/* e_machine and EI_CLASS of the programs that this probe supports. */
+/* e_machine and EI_CLASS of the programs that the probe supports. */
 extern const unsigned arch_elf_machine;
 extern const unsigned arch_elf_class;
 
@@ -99,14 +99,14 @@ extern const char arch_libcall[];
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
-/* Patched code enters the probe at these hooks. */
+/* The hooks are the places where patched code enters the probe. */
 enum arch_hook {
 	ARCH_HOOK_POINT,      /* an event happens: called by the event's stub */
 	ARCH_HOOK_POINT_ARGS, /* an event with arguments happens: called by the event's stub */
 	ARCH_HOOK_ENTRY,      /* a function begins: called by the function's stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
-	ARCH_HOOK_XRAY_EXIT,  /* a jump to this entry replaces a return instruction */
+	ARCH_HOOK_XRAY_EXIT,  /* entered by a jump that replaces a return instruction */
 	ARCH_HOOK_XRAY_TAIL,
 	ARCH_HOOKS
 };

@@ -106,7 +106,7 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may land at an instruction after the first */
+	INSN_LANDS,	     /* an indirect jump may lead to an instruction other than the first */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */

@@ -113,7 +113,7 @@ static void add_options(const struct opts *opts, struct strbuf *words)
 		if (option_words[i] && opts->specs[i])
 			add_word(words, option_words[i], opts->specs[i]);
 	}
-	/* -P and -U share this text. Each function of -U has a '!' before it. */
+	/* patch_specs has the functions of -P and of -U. A '!' precedes each function of -U. */
 	if (opts->patch_specs)
 		add_word(words, "patch", opts->patch_specs);
 	if (opts->trace_include_spec)

@@ -24,8 +24,8 @@ void func_names_add(struct func_names *names, const struct symtab *symbols)
 }
 
 /*
- * True when this command does not take the option of @entry. In this case opts_warn_unused() warns
- * about the option.
+ * True when the command opts->cmd does not take the option of @entry. In this case
+ * opts_warn_unused() warns about the option.
  */
 static bool means_nothing(const struct opts *opts, const struct filter_entry *entry)
 {

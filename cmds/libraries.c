@@ -172,8 +172,8 @@ enum linker {
 };
 
 /*
- * Finds the first segment that names the linker, as the kernel does. Sections are not searched,
- * because a program need not have sections.
+ * Finds the segment that names the dynamic linker. Like the kernel, takes the first such segment.
+ * Sections are not searched, because a program need not have sections.
  */
 static bool find_interp(const struct elf_file *file, GElf_Phdr *interp)
 {

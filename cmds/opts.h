@@ -275,7 +275,7 @@ struct opts {
 	char *diff_dirs;	 /* on the heap; separated by newlines; NULL: none */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
-	const char *callers_of; /* at most one of these six options is given */
+	const char *callers_of; /* at most one of @callers_of to @between is given */
 	const char *callees_of;
 	const char *histogram_of;
 	const char *slowest_of;

@@ -12,7 +12,7 @@ static inline uint64_t arch_counter_read(void)
 
 	/*
 	 * Neither rdtscp nor lfence is used, since waiting for older instructions would double the
-	 * cost.
+	 * cost of a reading.
 	 */
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	return ((uint64_t)high << 32) | low;

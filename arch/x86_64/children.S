@@ -84,7 +84,7 @@ lend_and_call:
 	SAVE_CALLER_SAVED
 	movq	%r8, %rdi
 	call	lend_prepare
-	movq	%rax, 2 * 8(%rsp) /* RESTORE_CALLER_SAVED loads this word into %r9 */
+	movq	%rax, 2 * 8(%rsp) /* RESTORE_CALLER_SAVED loads the stored word into %r9 */
 	RESTORE_CALLER_SAVED
 	POP	r8
 	.cfi_register %rip, %r8

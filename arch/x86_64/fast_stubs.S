@@ -49,9 +49,9 @@
 	.endm
 
 /*
- * Sets this thread's guard, %rcx to the thread's state, and %rdi to the innermost frame. The guard
- * is stored in full width: a later load that is wider than the store would wait until the store has
- * reached the cache.
+ * Sets the guard of this thread. Stores the thread's state in %rcx, and the innermost frame in
+ * %rdi. The guard is stored in full width: a later load that is wider than the store would wait
+ * until the store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded

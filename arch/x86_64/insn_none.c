@@ -8,5 +8,5 @@ static int say_no(struct insns **out, struct uft_err *err)
 	return err_set(err, -ENOSYS, "utrail was built without capstone, which reads machine code");
 }
 
-/* The other functions of the set are never called, since open() always fails. */
+/* open() always fails, so no other function of struct insn_set is called. */
 const struct insn_set x86_64_insns = { .open = say_no };

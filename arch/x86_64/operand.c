@@ -37,7 +37,7 @@ static const char general[][4][5] = {
 	{ "r14", "r14d", "r14w", "r14b" }, { "r15", "r15d", "r15w", "r15b" },
 };
 
-/* Bits 8 to 15 of the first four registers. */
+/* The names of bits 8 to 15 of rax, rdx, rcx and rbx. */
 static const char second_bytes[][5] = { "ah", "dh", "ch", "bh" };
 
 #define VECTORS	     16 /* xmm16 and above are not supported */

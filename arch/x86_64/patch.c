@@ -131,7 +131,7 @@ void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const u
 	write_hook_call(write_point_data(code, event, site), cell, 144);
 }
 
-/* The stub pushes the last members of a struct arch_point. arch_point_args reads them. */
+/* The stub pushes the data that arch_point_args reads: the last members of a struct arch_point. */
 void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, const uint64_t *cell,
 				const void *operands)
 {

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 /*
- * arch_call_preserving_vectors() saves vector state by these two variables, which arch_init() sets.
+ * arch_init() sets these variables. arch_call_preserving_vectors() uses the variables when it saves
+ * vector state.
  *
  * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512, without AMX's tiles (8 KiB),
  *                   which libc does not touch. 0: there is only FXSAVE

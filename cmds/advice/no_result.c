@@ -265,7 +265,7 @@ void no_result_add_options(const struct opts *opts, struct strbuf *out)
 	}
 }
 
-/* Adds a sentence for each option that leaves nothing to show even without the other options. */
+/* Adds a sentence for each given option that alone leaves nothing to show. */
 static void add_reasons(const struct opts *opts, struct trace_data *data, struct strbuf *out)
 {
 	const struct opts everything = without_narrowings(opts);

@@ -6,8 +6,8 @@
 #include "utils/spec/steer.h"
 
 /*
- * The first word is the target. If there is no word, or if the first word is an order to the
- * recorder (steer_word_find()), the target is the directory of -d.
+ * The first word after `control` is the target. If there is no word, or if the first word is an
+ * order to the recorder (steer_word_find()), the target is the directory of -d.
  */
 static int run_control(const struct opts *opts, struct uft_err *err)
 {

@@ -550,8 +550,8 @@ static int show_beside(const struct opts *opts, char *data_dir, const char *top,
 }
 
 /*
- * Does the work of `live --keep-pid`, where this process becomes the program. No child of this
- * process may show the calls: the program's wait(2) would see the child.
+ * Does the work of `live --keep-pid`, where this process becomes the program. The program's wait(2)
+ * would see every child of this process. So no child of this process may show the calls.
  */
 static int live_in_kept_pid(const struct opts *opts, struct uft_err *err)
 {

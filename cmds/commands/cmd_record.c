@@ -335,7 +335,10 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If this write fails, `info` keeps its first version until the end of the recording. */
+	/*
+	 * If infofile_begin() fails, `info` does not name the kernel files before the end of the
+	 * recording.
+	 */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
@@ -455,8 +458,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		warn_about_door(run, rec);
 
 	/*
-	 * The first `info` is written after the files of recorder_open(), because readers treat
-	 * each directory that has an `info` as a recording.
+	 * The files of recorder_open() are written before `info`, because readers treat each
+	 * directory with a file `info` as a recording.
 	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);

@@ -37,7 +37,10 @@ struct log_problems {
 void log_problems_note(struct log_problems *problems, const char *path, uint64_t number, size_t at,
 		       const char *wrong);
 
-/* Report the number of further wrong lines of the last file. Call it after the last problem. */
+/*
+ * Report how many wrong lines of the last file were not reported one by one. Call it after the last
+ * problem.
+ */
 void log_problems_end(struct log_problems *problems);
 
 #endif

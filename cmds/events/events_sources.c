@@ -114,7 +114,7 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* In the rewritten call, two arguments precede those of the event. */
+	/* In the rewritten call, two arguments precede the event's arguments. */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 

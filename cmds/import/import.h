@@ -14,7 +14,7 @@
  */
 int events_import(const struct opts *opts, struct uft_err *err);
 
-/* Check the options that only this command understands. Returns 0 or -ERR_USAGE. */
+/* Check the options that only `events import` understands. Returns 0 or -ERR_USAGE. */
 int events_import_check(const struct opts *opts, struct uft_err *err);
 
 #endif

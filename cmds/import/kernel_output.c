@@ -47,7 +47,7 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 		return err_set_errno(err, -ENOMEM, "cannot write the records of CPU %u", cpu);
 	out->cpus = cpus;
 	put_name(name, cpu, out->hides);
-	/* A previous import that was killed may have left a file of this name. */
+	/* A previous import that was killed may have left a file with the name @name. */
 	if (out->hides)
 		store_remove(out->store, name);
 	out->stream = store_open(out->store, name);

@@ -155,7 +155,7 @@ static int append_task_file(const struct import_tasks *tasks, const struct impor
 	char name[NAME_MAX];
 
 	put_name(name, task, suffix, tasks->hides);
-	/* A previous import that was killed may have left a file of this name. */
+	/* A previous import that was killed may have left a file with the name @name. */
 	if (tasks->hides && !task->is_written)
 		store_remove(store, name);
 
@@ -220,8 +220,8 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
 		/*
-		 * A file that already has its final name comes from this import, because the
-		 * recording did not have this task before.
+		 * A file of @task that already has its final name comes from the present import.
+		 * Before the import, the recording did not have @task.
 		 */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);

@@ -335,7 +335,7 @@ int go_chosen(struct tui *tui)
 	return TUI_GRAPH;
 }
 
-/* --- another reading of the same recording --- */
+/* --- the change of all views to a new reading of the recording --- */
 
 static int take_program(struct tui *tui, struct uft_err *err)
 {
@@ -435,7 +435,10 @@ int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *e
 	if (ret == 0)
 		ret = take_lists(tui, err);
 	replay_view_set_tree(&tui->replay, &next->tree);
-	/* After an error the views are dropped, because they point into the former reading. */
+	/*
+	 * After an error the views are dropped, because they point into @before, which is closed
+	 * here.
+	 */
 	if (ret < 0)
 		go_deinit(tui);
 	reading_close(before);

@@ -56,8 +56,8 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
 	/*
-	 * This check learns the time up to which records are complete, but does not use this time.
-	 * The next check, from grow_look(), uses the time.
+	 * This first follow_look() learns the time up to which records are complete, but does not
+	 * use the time. The next follow_look(), from grow_look(), uses the time.
 	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }

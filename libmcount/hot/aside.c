@@ -1,4 +1,4 @@
-/* The aside takes the calls of a signal handler that interrupted a hook of the same thread. */
+/* The aside keeps the records of a signal handler that interrupted a hook of the same thread. */
 #include "libmcount/hot/aside.h"
 
 #include <errno.h>
@@ -204,7 +204,10 @@ static void write_held_back(struct thread *t)
 		frames_write_entries(t, t->top);
 }
 
-/* Returns @at, or in a forked child the first record after it that the child must move. */
+/*
+ * Returns @at, or aside->first if @at is before aside->first. In a forked child, the records before
+ * aside->first belong to the parent.
+ */
 static const char *skip_parents(const struct aside *aside, const char *at)
 {
 	const char *first = aside->first;
@@ -257,7 +260,7 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		guard_barrier();
 		at += emit_aside_bytes(at);
 	}
-	/* If a handler jumps out after this, the next move begins at this mark. */
+	/* If a handler jumps out after set_mark(), the next aside_flush() goes on from @at. */
 	set_mark(aside, at, ring_position(t));
 	return at;
 }

@@ -1,5 +1,5 @@
 /*
- * The aside takes the calls of a signal handler that interrupted a hook of the same thread (see
+ * The aside keeps the records of a signal handler that interrupted a hook of the same thread (see
  * aside.c).
  */
 #ifndef UTRAIL_LIBMCOUNT_ASIDE_H

@@ -9,9 +9,9 @@
 #define NSEC_PER_SEC 1000000000ULL
 
 /*
- * The first interval between two fits. Each next interval is twice as long, until one has at least
- * FIT_LAST_NS. The first interval may be short: even a scale from a baseline of 1 ms has an error
- * of only 10 ppm, since a reading is accurate to 10 ns.
+ * The first interval between two fits of the clock's scale. Each next interval is twice as long,
+ * until an interval has at least FIT_LAST_NS. The first interval may be short: a reading is
+ * accurate to 10 ns, so a scale from two readings 1 ms apart has an error of only 10 ppm.
  */
 #define FIT_FIRST_NS 1000000ULL
 #define FIT_LAST_NS  100000000ULL

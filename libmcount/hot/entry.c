@@ -141,7 +141,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* -t drops this call like any short call, since the call takes no time. */
+	/* The recorded duration is 0, so -t drops this call like any short call. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -267,8 +267,8 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
-		 * The slot may have the trampoline's address because of an earlier call, whose
-		 * function has made this call by a jump.
+		 * In a tail call, the slot may already have the trampoline's address. This address
+		 * comes from the call of the function that has jumped here.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
@@ -284,8 +284,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 {
 	struct call_site *site = &probe.calls[index];
 	/*
-	 * The dynamic linker may store to @target at the same time. The value before that store and
-	 * the value after it both lead to the function.
+	 * In another thread, the dynamic linker may store to @target during this load. The old
+	 * value and the new value both lead to the function.
 	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 

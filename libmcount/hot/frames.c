@@ -223,7 +223,7 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 
 /*
  * Finds the return address of a slot that no open frame of this thread has. Either another thread
- * has entered the call (a coroutine), or the frame was given up.
+ * has entered the call (a coroutine), or the probe gave the frame up (old_returns.h).
  */
 static uint64_t look_for_return(uint64_t slot)
 {

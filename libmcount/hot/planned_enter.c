@@ -57,8 +57,8 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 static void switch_off(struct thread *t)
 {
 	/*
-	 * If recording is still on, the ENTRYs of open calls are written now, so that these calls
-	 * remain visible. While recording is off, their EXITs are not written.
+	 * If recording is on, write the ENTRYs of open calls, so that these calls remain visible.
+	 * The EXITs of these calls are not written while recording is off.
 	 */
 	if (probe.is_on)
 		planned_write_entries(t, t->top);
@@ -322,8 +322,8 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 					const struct arch_regs *regs)
 {
 	/*
-	 * leave_gone() comes before the clock is read for the call, since the estimate is based on
-	 * the time of the last record.
+	 * leave_gone() estimates when the ended calls returned. The estimate is based on the time
+	 * of the last record, so leave_gone() runs before the clock is read for the new call.
 	 */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);

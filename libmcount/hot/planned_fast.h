@@ -125,7 +125,7 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	guard_barrier();
 }
 
-/* The struct planned_frame of the next frame, if that frame will have one. */
+/* Returns the struct planned_frame of the frame that would be opened next. */
 static inline struct planned_frame *planned_next_frame(const struct thread *t)
 {
 	return planned_frame_of(t, t->top) + 1;

@@ -309,8 +309,8 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If the new plan only adds functions, p->now stays right. The open calls changed it when
-	 * they began, and conditions on their arguments had their effect then.
+	 * If the new plan only adds functions, p->now stays right. Each open call changed p->now
+	 * when the call began. At that time, conditions on its arguments were checked.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
@@ -330,8 +330,9 @@ void planned_take_up(struct thread *t)
 /*
  * A thread needs a plan first as @taking and then as @plan. After planned_take_up() has stored a
  * newer plan in @plan, only frames may still need the older plan. This function checks @taking,
- * @plan and the frames in this order, so that it misses no move. The last frame checked is the one
- * after @top: a thread uses the data of a frame for a moment after it has popped the frame.
+ * @plan and the frames in this order, so that it finds a plan that moves during the checks. The
+ * last frame checked is the frame above @top: for a moment after a thread has popped a frame, the
+ * thread still uses the data of the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

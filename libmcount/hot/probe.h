@@ -247,7 +247,10 @@ struct probe {
 	const _Atomic uint32_t *news;
 	uint32_t nr_writers; /* a copy of control->nr_writers, made at the start */
 	bool is_finished;    /* this process has asked to end the recording of all processes */
-	/* the arena's header, always at this address. arena.c maps the rest when it is needed */
+	/*
+	 * the arena's header. The header of a new arena gets the same address. arena.c maps other
+	 * parts of an arena when they are needed
+	 */
 	struct arena *arena;
 
 	uint64_t fork_ns; /* in a forked child: the time at which the fork returned */
@@ -263,7 +266,7 @@ struct probe {
 	uint8_t token
 		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; a forked child has its
 					 * parent's */
-	/* the recorder's pid in the pid namespace of this process; 0: it has none there */
+	/* the recorder's pid in the pid namespace of this process; 0: no pid in this namespace */
 	pid_t recorder_here;
 };
 

@@ -76,7 +76,7 @@ struct locks {
 	uint64_t syscall;
 };
 
-/* All threads run during this search. With hundreds of modules it takes milliseconds. */
+/* All threads run during find_locks(). With hundreds of modules, the search takes milliseconds. */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -152,8 +152,9 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The number of looks at the first thread only. This thread already has an arena of the allocator.
- * A call in another thread might make a new arena, which would then stay in the process.
+ * In this number of looks, only the first thread is examined. The first thread already has an arena
+ * of the allocator. A call in another thread might make a new arena, which would then stay in the
+ * process.
  */
 #define LOOKS_AT_FIRST 40
 

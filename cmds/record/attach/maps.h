@@ -34,7 +34,8 @@ void maps_deinit(struct maps *maps);
 const struct mapping *maps_find(const struct maps *maps, uint64_t address);
 
 /*
- * Returns the first mapping of the first module with one of these names (maps_is_named()), or NULL.
+ * Finds the first module whose file name begins with one of @names (maps_is_named()). Returns the
+ * first mapping of this module, or NULL.
  */
 const struct mapping *maps_module(const struct maps *maps, const char *const *names);
 

@@ -126,7 +126,8 @@ static bool may_return_to(const struct look *look, uint64_t address, const struc
 
 /*
  * If words[0] is a return address in the range of a change, block this change. words[0] is a return
- * address if a call instruction ends there, or if a signal has interrupted the thread there.
+ * address if a call instruction ends at this address, or if a signal has interrupted the thread at
+ * this address.
  */
 static void block_word(struct look *look, const uint64_t *words, size_t nr)
 {
@@ -244,8 +245,9 @@ static bool can_be_made(const struct maps *maps, const struct attach_change *c)
 }
 
 /*
- * If two new changes overlap, drops the second change with its range. Otherwise range_at() might
- * find the second in place of the first. holds_bytes() detects overlaps with older changes.
+ * If two new changes overlap, drops the second change with its range. If both ranges stayed,
+ * range_at() might find the second range in place of the first. holds_bytes() detects overlaps with
+ * older changes.
  */
 static void drop_overlaps(struct look *look, const struct text *text)
 {
@@ -270,9 +272,10 @@ static void add_range(struct look *look, const struct text *text, size_t index, 
 {
 	const struct attach_change *c = &text->changes[index];
 	/*
-	 * A thread at the first byte of a change can execute the old bytes and the new bytes. An
-	 * exception is the removal of an island, which leaves no code. So a thread at the first
-	 * byte of an island prevents the removal.
+	 * A thread at the first byte of a change can execute either the old bytes or the new bytes.
+	 * So this thread does not prevent the change. The removal of an island is an exception,
+	 * because no code is left there. A thread at the first byte of an island prevents the
+	 * removal.
 	 */
 	uint64_t first = is_out && (c->flags & ATTACH_CHANGE_ISLAND) ? 0 : 1;
 	uint64_t len = is_out ? c->len : c->clear;

@@ -86,7 +86,7 @@ bool peer_is_pid(pid_t os_pid, pid_t pid)
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned own = 0;
 
-	/* This check takes a third of the time of reading the 60 lines of the process' status. */
+	/* is_beside_us() takes a third of the time of reading the 60 lines of /proc/PID/status. */
 	if (pid == os_pid && is_beside_us(os_pid))
 		return true;
 	if (proc_status_read(os_pid, &status) == 0)

@@ -102,9 +102,9 @@ static bool has_more_than_its_user(const struct ids *ids)
 }
 
 /*
- * A process may name files and execute a setuid program before the recorder opens these files. So
- * the files are opened with the rights of the user that has connected. If root has connected, the
- * present ids of the process count instead.
+ * A process may name files, and then execute a setuid program before the recorder opens the files.
+ * So the files are opened with the rights of the user that has connected. If root has connected,
+ * the present ids of the process count instead.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

@@ -23,9 +23,10 @@ struct rights {
 
 /*
  * Give this thread the rights of process @pid for files, until rights_leave(@before). If the
- * recorder is not root, it keeps its own rights. Returns 0 or a negative errno: -ESRCH when the
- * process is gone, -EPERM when it runs a setuid or setgid program and its real user is not root.
- * After an error nothing is changed, and the caller must not open files that the process names.
+ * recorder is not root, this thread keeps its own rights. Returns 0 or a negative errno: -ESRCH
+ * when the process is gone, -EPERM when the process runs a setuid or setgid program and the real
+ * user of the process is not root. After an error nothing is changed, and the caller must not open
+ * files that the process names.
  */
 int rights_enter_as(pid_t pid, struct rights *before);
 

@@ -7,7 +7,8 @@
 
 /*
  * When functions must be left out, the calls of the other functions may take only this part of
- * room(). With all of room(), a small rise of the cost would already need another decision.
+ * room(). If these calls took all of room(), a small rise of the cost would require another
+ * decision.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */

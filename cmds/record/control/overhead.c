@@ -253,8 +253,8 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
 	/*
-	 * The rules are applied to a module when the next plan is made. Before that, they may name
-	 * any function of the module.
+	 * The user's rules are applied to a module when the next plan is made. Before this plan, a
+	 * rule may name any function of the module.
 	 */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;

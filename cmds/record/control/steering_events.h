@@ -26,7 +26,7 @@ struct rechoosing {
 int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 		      const struct steer_change *change, struct uft_err *err);
 
-/* Put the former choice into force again. */
+/* Put the former choice of events into force again. */
 void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*

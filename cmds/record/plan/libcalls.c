@@ -67,8 +67,8 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call these functions. Such a call is
-	 * not recorded, because the event already has all information.
+	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call these two functions. The calls
+	 * are not recorded, because the event already has all information.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
@@ -252,8 +252,8 @@ void module_links_deinit(struct module_links *links)
 }
 
 /*
- * If the last change of a file is older than this, the times of the file identify its content. Two
- * changes within one tick of the kernel's clock may leave equal times.
+ * If the last change of a file is older than SETTLED_NS, the times of the file identify its
+ * content. Two changes within one tick of the kernel's clock may leave equal times.
  */
 #define SETTLED_NS NSEC_PER_SEC
 

@@ -336,8 +336,8 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	int ret = 0;
 
 	/*
-	 * After the first search, every change of the rules requires a new choice, because a
-	 * removed rule may have been about this file.
+	 * After the first search, every change of the rules requires a new choice of patches,
+	 * because a removed rule may have chosen patches of this file.
 	 */
 	if (found->has_all ? found->generation == settings->patches->generation
 			   : !is_about(settings->patches, known, is_program))

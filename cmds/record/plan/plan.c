@@ -359,7 +359,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	const struct record_settings *settings = planner->settings;
 	uint64_t smallest_bytes = settings_smallest_size(settings);
 
-	/* Later steps depend on the functions with hooks, so these are found first. */
+	/* Find the functions with hooks first, because later steps depend on these functions. */
 	for (size_t i = 0; i < nr; i++) {
 		struct known_module *known = known_module_get(&planner->modules, modules[i]->path);
 

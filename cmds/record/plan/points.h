@@ -36,7 +36,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* for all static probes of this name that have no arguments */
+		bool is_shared; /* shared by all static probes named @name without arguments */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;

@@ -121,7 +121,7 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 
 	out->value = data->len;
 	if (term->op == COND_MATCH) {
-		/* The parser of options has already checked that this automaton can be made. */
+		/* regex_plan() succeeds: the parser of options has already checked @text. */
 		out->kind = PLAN_COND_AUTOMATON;
 		regex_plan(text, &automaton, NULL);
 		strbuf_add(data, &automaton, sizeof(automaton));

@@ -371,8 +371,8 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * Examine one function after the range of this thread as well. This function may begin so
-	 * early that the last function of the range has no room for a jump.
+	 * Examine the functions of the range, and the next function after the range. This next
+	 * function may begin so early that the last function of the range has no room for a jump.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);

@@ -129,8 +129,8 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
 		/*
-		 * The CPU is that of the last thread. The first thread may have ended on another
-		 * CPU.
+		 * log->cpu is the CPU of the last thread. The first thread may have ended on
+		 * another CPU.
 		 */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;

@@ -192,8 +192,8 @@ static enum proc_kind encode_pipe(const struct call_facts *facts, struct strbuf 
 }
 
 /*
- * Returns 1 if this version of rename(2) or link(2) has an argument for flags, even when no flag is
- * set.
+ * Returns 1 if the called variant of rename(2) or link(2) has an argument for flags. The argument
+ * may be 0.
  */
 static uint32_t has_flags(const struct call_facts *facts)
 {

@@ -11,7 +11,8 @@
 #include "cmds/record/proc/shapes.h"
 
 /*
- * Our filter passes this number, plus the call's enum syscall_id, to the tracer (SECCOMP_RET_DATA).
+ * The recorder's filter passes the sum of OURS and the call's enum syscall_id to the tracer
+ * (SECCOMP_RET_DATA).
  */
 #define OURS	  0x5500U
 #define OURS_MASK 0xff00U

@@ -18,8 +18,10 @@ struct proc_filter {
 void proc_filter_make(struct proc_filter *filter);
 
 /*
- * Returns the system call at which this filter has stopped a task. Returns SYSCALL_NONE when the
- * task was stopped by a filter that a program has installed. @data: SECCOMP_RET_DATA of the stop
+ * Returns the system call at which the filter of proc_filter_make() has stopped a task. Returns
+ * SYSCALL_NONE when the task was stopped by a filter that a program has installed.
+ *
+ * @data: SECCOMP_RET_DATA of the stop
  */
 enum syscall_id proc_filter_call(uint32_t data);
 

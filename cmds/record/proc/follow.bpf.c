@@ -265,7 +265,7 @@ ON_ITS_OWN int put_place(uint32_t text, uint64_t dentry_at, uint64_t mnt)
 	return 0;
 }
 
-/* Puts the name of a file without a path, such as a pipe, into the record. */
+/* Puts the name of a file that has no path, such as a pipe, into the record. */
 INLINE void put_name(struct scratch *s, enum wire_text text, const struct dentry *dentry)
 {
 	static const char pipe[] = "pipe:[%lu]";

@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* Adds a PROC_CPU record for the task of @rec, unless an earlier record has told the same CPU. */
+/* Adds a PROC_CPU record for the task of @rec, unless log->cpu is the last known CPU of the task. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
@@ -78,7 +78,7 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 	if (ret < 0)
 		records->len = before;
 	store_note_error(log->store, ret);
-	/* If memory is short for this record, write the complete records before it. */
+	/* If there is no memory for the new record, write the earlier, complete records. */
 	if (!log->gathers || records->len >= GATHERED_MAX || strbuf_oom(records))
 		write_records(log);
 	if (strbuf_oom(payload))

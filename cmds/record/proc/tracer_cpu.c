@@ -60,8 +60,8 @@ static void keep_to(struct tracer_cpu *near, int cpu)
 		CPU_SET(cpu, &set);
 	}
 	/*
-	 * If this fails, another program has changed the allowed CPUs, or changes are forbidden.
-	 * The thread is then not moved any more.
+	 * A failure means that another program has changed the allowed CPUs, or that changes are
+	 * forbidden. After a failure, the thread is not moved any more.
 	 */
 	near->is_off = sched_setaffinity(0, sizeof(set), &set) < 0;
 	near->cpu = cpu;

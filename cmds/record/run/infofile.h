@@ -20,9 +20,8 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 char *infofile_command_line(const struct opts *opts);
 
 /*
- * Write those options of the recording that reading commands must apply as well
- * (doc/formats/events.md, "default.opts").
- * Returns 0, or a negative error with @err.
+ * Write those options of `record` that the commands that read the recording must apply
+ * (doc/formats/events.md, "default.opts"). Returns 0, or a negative error with @err.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err);
 

@@ -336,7 +336,7 @@ int launch_release(const struct launch *launch, struct launched *program, struct
 
 	snprintf(release.address, sizeof(release.address), "%s", launch->address);
 
-	/* The process that waits for this message may be dead. Ignore SIGPIPE in this case. */
+	/* The process that waits for @release may be dead. So SIGPIPE is ignored during write(). */
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
 
 	sigaction(SIGPIPE, &ignore, &before);

@@ -60,7 +60,7 @@ static int check_elf(const char *name, const struct object_program *facts, const
 
 /*
  * Replace the facts of the script by those of its interpreter. The interpreter may itself be a
- * script. The path of the program stays.
+ * script. program->path is not changed.
  *
  * @is_python: set when one of the interpreters is named Python
  */

@@ -22,7 +22,8 @@ static int read_file(const char *path, struct strbuf *text)
 }
 
 /*
- * Returns the rest of the line that begins with @key, on the heap. Returns NULL when there is none.
+ * Returns the rest of the first line that begins with @key, on the heap. Returns NULL when no line
+ * begins with @key.
  */
 static char *line_after(const struct strbuf *text, const char *key)
 {

@@ -69,8 +69,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * If the first child that waitid() reports is traced by another thread, this function returns. When
- * that child goes on, the recorder gets a SIGCHLD, and calls this function again.
+ * If another thread traces the first child that waitid() reports, this function returns. When the
+ * child continues, the recorder gets a SIGCHLD, and calls this function again.
  */
 void traceme_let_go(struct traceme *seen)
 {

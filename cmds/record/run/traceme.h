@@ -11,9 +11,9 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first task that has asked the recorder to trace it, and was released.
+ * The first task that made the recorder its tracer, and that the recorder released.
  *
- * @tid: 0 when no task has asked
+ * @tid: 0 when there was no such task
  * @sig: the signal at which the task was stopped
  * @was_passed_on: the signal was passed to the task. False if it was only meant for a tracer
  */

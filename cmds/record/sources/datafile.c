@@ -108,7 +108,7 @@ static bool name_sink(struct writers *writers, struct process *proc, struct ring
 	if (sink->tid)
 		return true;
 
-	/* The values are read once, because the program can write to this memory. */
+	/* The program can change @r at any time, so each value is read only once. */
 	int32_t tid = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	bool is_child = __atomic_load_n(&r->is_child, __ATOMIC_RELAXED);
 

@@ -23,7 +23,7 @@ void sink_append(struct writers *writers, struct process *proc, struct ring *r,
 
 /*
  * Append parts of the second ring of @r, which has the payloads, to <tid>.evt. If a payload cannot
- * be written, no record is counted as lost, since the payload's record exists. The error is noted.
+ * be written, the error is noted. No record is counted as lost, since only the payload is missing.
  */
 void sink_append_payloads(struct writers *writers, struct process *proc, struct ring *r,
 			  struct ring_sink *sink, const struct iovec *parts, int nr);

@@ -191,8 +191,8 @@ static int copy_segments(struct saving *s, uint64_t budget)
 
 		s->bytes = 0;
 		/*
-		 * If the head is above INT64_MAX, the program has overwritten it, because no thread
-		 * writes so many bytes.
+		 * If @head is above INT64_MAX, the program has overwritten the ring's head, because
+		 * no thread writes so many bytes.
 		 */
 		if (head > INT64_MAX)
 			return 0;
@@ -212,7 +212,7 @@ static int copy_ring(struct saving *s, uint64_t budget)
 }
 
 /*
- * Writes a LOST record with the number of records older than the copy, and then the copy.
+ * Writes a LOST record for the records that are older than the copy, and then writes the copy.
  *
  * @bytes_beside: the size of the task's payload file
  */
@@ -306,7 +306,7 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 {
 	struct ring *r = process_ring(proc, index);
 	struct ring_sink *sink = &proc->sinks[index];
-	/* The values are read once, because the program can write to this memory. */
+	/* The program can change @r at any time, so each value is read only once. */
 	int32_t said = __atomic_load_n(&r->tid, __ATOMIC_RELAXED);
 	bool is_child = __atomic_load_n(&r->is_child, __ATOMIC_RELAXED);
 	int32_t tid = sink->tid	 ? sink->tid
@@ -329,7 +329,10 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	/* A task without records has no line in task.txt. It gets another id at its next save. */
 	if (!sink->tid)
 		tasks_release(writers->tasks, tid);
-	/* @kept is still complete: no other writer can add a file while this one holds the lock. */
+	/*
+	 * @kept is still complete: while this writer holds the lock, no other writer can add a
+	 * file.
+	 */
 	if (kept)
 		tasks_clear(writers->tasks, kept, nr_kept);
 	pthread_mutex_unlock(&writers->flight.lock);

@@ -120,7 +120,10 @@ static void leave_instance(struct kernel *kernel)
 	kernel->is_everybodys = false;
 }
 
-/* Make an instance for this recorder. If calls cannot be traced in it, use the global instance. */
+/*
+ * Make a tracefs instance for this recorder. If calls cannot be traced in this instance, use the
+ * global instance.
+ */
 static int choose_instance(struct kernel *kernel, struct uft_err *err)
 {
 	int ret = make_instance(kernel, err);

@@ -108,7 +108,7 @@ void sample_take(struct sample *sample, const struct process *proc, const void *
 		const struct record *r = (const struct record *)((const char *)data + at);
 
 		if (!record_magic_is_good(r->data)) {
-			at += sizeof(uint64_t); /* this word is within a payload */
+			at += sizeof(uint64_t); /* the word at @r is within a payload */
 			continue;
 		}
 		take_record(sample, proc, r, &open);

@@ -334,7 +334,7 @@ static uint64_t flush_all(struct writers *writers, unsigned index)
 	uint64_t begun_ns = settings_now_ns(writers->settings);
 	uint64_t taken = writer_look(writers, index, true);
 
-	/* This publishes that the records are written. Pairs with writers_complete_ns(). */
+	/* Publish that older records are written. The store pairs with writers_complete_ns(). */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }
@@ -398,7 +398,7 @@ static void *writer_main(void *arg)
 			continue;
 
 		/*
-		 * The timeout counts from the last flush. So processes that wake this writer do not
+		 * The timeout counts from @last_flush. So processes that wake this thread do not
 		 * delay the next flush.
 		 */
 		struct timespec timeout = { 0, interval_ns - (long)(now - last_flush) };

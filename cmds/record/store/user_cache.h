@@ -30,9 +30,9 @@
 int user_cache_open(void);
 
 /*
- * Read the file @name of the cache @dir into the empty @out, and note the time of this use. Returns
- * false when there is no such file, when it is empty or larger than USER_CACHE_FILE_MAX, or when
- * other users could have written it.
+ * Read the file @name of the cache @dir into the empty @out, and set the time of the last use of
+ * the file to now. Returns false when there is no such file, when the file is empty or larger than
+ * USER_CACHE_FILE_MAX, or when other users could have written the file.
  */
 bool user_cache_read(int dir, const char *name, struct strbuf *out);
 

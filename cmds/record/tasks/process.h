@@ -70,7 +70,10 @@ struct process {
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* the FORK line of the process is written; under tasks.lock */
-	/* the token of this process. Forked children send it until they have their own */
+	/*
+	 * the token of this process. A forked child sends this token until the child has its own
+	 * token
+	 */
 	uint8_t token[CONTROL_SECRET_BYTES];
 	int pidfd;
 	struct image *session;
@@ -97,7 +100,7 @@ struct process {
 	 * from this process, or has given up its attempts (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
-	uint32_t left_out_tries;     /* the number of attempts to reach the next generation */
+	uint32_t left_out_tries;     /* the number of attempts to raise @left_out_generation */
 	struct process *next;	     /* in processes.first */
 	struct process *next_noting; /* in processes.notes */
 	struct process *next_live;   /* in processes.live */

@@ -167,7 +167,7 @@ static void reply_error(struct server_reply *reply, unsigned status, const char 
 static void reply_state(struct parts *parts, const struct server_query *query,
 			struct server_reply *reply)
 {
-	/* This check is skipped while other requests are being answered. */
+	/* The files are not checked while other requests are being answered. */
 	if (pthread_rwlock_trywrlock(&parts->lock) == 0) {
 		look_at_files(parts);
 		pthread_rwlock_unlock(&parts->lock);
@@ -404,8 +404,8 @@ static void reply_sums(struct parts *parts, const char *path, const struct serve
 
 	pthread_mutex_lock(&parts->sums_lock);
 	/*
-	 * While a request waits for this lock, the user may zoom again. The page gives up the
-	 * request in this case.
+	 * While a request waits for sums_lock, the user may zoom again. After a new zoom, the page
+	 * gives up the waiting request.
 	 */
 	int ret = server_is_gone(query) ? err_set(&err, -ECANCELED, "the page has left")
 					: open_sums(parts, generation, &err);

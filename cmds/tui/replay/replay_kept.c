@@ -247,8 +247,8 @@ void replay_kept_stop(struct replay_kept *kept)
 	atomic_store(&kept->stops, true);
 	if (kept->runs) {
 		/*
-		 * A thread that is still opening the pipeline may clear this flag. So the flag
-		 * is set again and again until the thread has ended.
+		 * A thread that is still opening the pipeline may clear pipe.is_stopped. So set
+		 * pipe.is_stopped again and again until the thread has ended.
 		 */
 		while (!atomic_load(&kept->is_done)) {
 			atomic_store(&kept->pass.pipe.is_stopped, true);

@@ -337,7 +337,7 @@ static void bind_known(struct callables *all, struct callable *c)
 
 void callables_bind_anew(struct callables *all)
 {
-	/* The probes know these ranges, so no other function may get a number in them. */
+	/* The probes know the old ranges, so no other function may get a number in an old range. */
 	for (size_t i = 0; i < all->nr_ranges; i++) {
 		struct callable_range *r = &all->ranges[i];
 
