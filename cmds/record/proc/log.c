@@ -12,7 +12,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings, 
 	return log->stream < 0 ? log->stream : 0;
 }
 
-/* Adds a PROC_CPU record for the task of @rec, unless log->cpu is the last known CPU of the task. */
+/* Adds a PROC_CPU record for the task of @rec, unless log->cpu is the task's last known CPU. */
 static int add_cpu(struct proc_log *log, const struct proc_record *rec)
 {
 	struct strbuf payload cleanup_strbuf = { 0 };
