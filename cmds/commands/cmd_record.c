@@ -335,10 +335,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/*
-	 * If infofile_begin() fails, `info` does not name the kernel files before the end of the
-	 * recording.
-	 */
+	/* If infofile_begin() fails, `info` names the kernel files only at the end. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }

@@ -659,8 +659,7 @@ void pxt_handles_shutdown(void);
 /*
  * Ends a stream. No other thread uses the handle.
  *
- * @address: the address in the program that the stream's last event gets; NULL at the end of the
- *           process
+ * @address: the stream's last event gets this address in the program; NULL at the end of the process
  */
 int pxt_shutdown(struct pxt_handle *handle, const void *address);
 /* control.c */

@@ -151,7 +151,7 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 	else
 		tree_configure(stages);
 	/*
-	 * Exporters of call trees do not need the open calls that a forked child inherits: the tree
+	 * Exporters of call trees do not need the unfinished calls that a forked child inherits: the tree
 	 * itself places the child's calls below the fork in the parent.
 	 */
 	stages->stages.opens_inherited = exporter->events;

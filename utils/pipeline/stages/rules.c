@@ -60,8 +60,8 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * True when a match with a further function can change @filters. Only the first match of a spec
- * changes @filters (has_match), unless some spec clears actions.
+ * True when @filters can change if one more function is compared with their specs. A spec changes
+ * only at its first matching function (has_match), or at each one if some spec clears actions.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
