@@ -659,7 +659,7 @@ void pxt_handles_shutdown(void);
 /*
  * Ends a stream. No other thread uses the handle.
  *
- * @address: the stream's last event gets this address in the program; NULL at the end of the process
+ * @address: the stream's last event gets this address in the program; NULL when the process ends
  */
 int pxt_shutdown(struct pxt_handle *handle, const void *address);
 /* control.c */

@@ -151,8 +151,8 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 	else
 		tree_configure(stages);
 	/*
-	 * Exporters of call trees do not need the unfinished calls that a forked child inherits: the tree
-	 * itself places the child's calls below the fork in the parent.
+	 * Exporters of call trees do not need the unfinished calls that a forked child inherits:
+	 * the tree itself places the child's calls below the fork in the parent.
 	 */
 	stages->stages.opens_inherited = exporter->events;
 	if (time_range_is_set(&stages->range)) {
