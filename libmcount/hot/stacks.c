@@ -11,9 +11,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The assumed size of a stack, in bytes below its calls: OWN_REACH for a thread's own stack, and
- * MADE_REACH for a stack that the program has made. The SLACK bytes above the first call that the
- * probe has seen on a stack count as part of that stack.
+ * A stack is assumed to reach this number of bytes below its calls: OWN_REACH for a thread's own
+ * stack, and MADE_REACH for a stack that the program has made. The SLACK bytes above the first call
+ * that the probe has seen on a stack count as part of that stack.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)

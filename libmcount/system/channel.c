@@ -96,8 +96,8 @@ static bool raise_limit(struct channel *ch)
 }
 
 /*
- * Opens a socket. Raises the limit of descriptors if this limit leaves no room for the socket and
- * for the descriptors that answers bring.
+ * Opens a socket. Raises the limit of descriptors if it leaves no room for the socket and for the
+ * descriptors that come with answers of the recorder.
  */
 static int open_socket(struct channel *ch)
 {

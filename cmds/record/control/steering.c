@@ -85,8 +85,9 @@ static void note_change(struct steering *steer, const char *text)
 /* --- filters --- */
 
 /*
- * Actions that can only be chosen at the start. These actions need debug information. Besides,
- * files describe the values, and readers may already have read these files.
+ * The actions that record arguments and results. They can only be chosen at the start: the recorder
+ * then reads debug information and writes the description of the values, and readers may read this
+ * description before the recording ends.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
