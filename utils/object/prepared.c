@@ -156,8 +156,8 @@ static unsigned pad_at(const struct finder *f, uint64_t addr)
 }
 
 /*
- * Add a place that the section PATCHABLE_SECTION names. If the function has nops before its start
- * (M of -fpatchable-function-entry=N,M), the section names the first of them, but the site is at
+ * Add a place that is listed in PATCHABLE_SECTION. If the function has nops before its start (M of
+ * -fpatchable-function-entry=N,M), the listed place is the first of these nops, but the site is at
  * the start of the function.
  */
 static int add_patchable(struct finder *f, uint64_t addr)
@@ -249,7 +249,7 @@ enum sled_kind {
 	SLED_ENTRY_WITH_ARGS = 3
 };
 
-/* From this version of the sleds on, each address in a sled is relative to its own position. */
+/* From this version on, an address field holds the distance from that field to the target. */
 #define SLED_RELATIVE 2
 
 static int add_sled(struct finder *f, const struct sled *sled)

@@ -6,8 +6,8 @@
 
 /*
  * Returns a static text with the reason why functions of @file must not be redirected, or NULL if
- * they may be. Go, OCaml and Haskell (GHC) have their own stacks or calling conventions. Stripped
- * files of these languages are recognised, too.
+ * there is no reason. Go, OCaml and Haskell (GHC) have their own stacks or calling conventions. A
+ * file of these languages is recognised even if the file is stripped.
  */
 const char *object_foreign_runtime(const struct elf_file *file);
 

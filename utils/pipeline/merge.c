@@ -183,7 +183,10 @@ static struct followers find_followers(const struct merge *merge)
 	return (struct followers){ at, third };
 }
 
-/* If this many events of one lane, or more, follow each other, take_run() shows them. */
+/*
+ * The length from which a run is long. A run is a series of events of one lane, without an event of
+ * another lane between them. take_turns() leaves long runs to take_run().
+ */
 #define LONG_RUN 8
 
 static bool takes_turns(const struct merge *merge, const struct lane *lane, merge_key_t second)

@@ -343,7 +343,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 				     : MAX(find_complete(first_ns, feed->last_ns),
 					   feed->complete_ns);
 
-	/* If a task got names before it was announced, the names may not be sorted by time. */
+	/* If a task got names before it was announced, the names may be out of order. */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);
 

@@ -131,12 +131,13 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
 }
 
 /*
- * Skip the records before the time range. They are read if they are needed to find the calls that
- * are open when the range begins:
+ * Skip the records before the time range, unless these records are needed to find the calls that
+ * are open when the range begins. The records are needed in three cases:
  *
- * - if the task has calls of the kernel
- * - with opens_inherited, but without opens_at_start
- * - with opens_at_start, if the file is plain, or seek_opened() fails for a compact file
+ * - The task has calls of the kernel.
+ * - opens_inherited is set, and opens_at_start is not set.
+ * - opens_at_start is set, and either the file is plain, or the file is compact and seek_opened()
+ *   fails.
  */
 static void seek_start(struct lane *lane)
 {
@@ -309,8 +310,8 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
 /*
- * Prepare stg_filter. If the options need stg_filter, it also does the work of other stages that
- * decide about single calls.
+ * Prepare stg_filter. If the options need stg_filter, the other stages that decide about single
+ * calls leave their work to stg_filter.
  */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {

@@ -162,9 +162,9 @@ struct lane {
 /*
  * @config: the given configuration. If the pipeline @is_filtered, stg_filter does the work of
  *          time_filter_ns, size_filter, depth and is_off, so these four are set to their defaults
- * @kinds: the kinds of sources that are shared by all tasks. The last element is NULL
+ * @kinds: the kinds of the sources whose files hold events of all tasks. The last element is NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
- * @feed: open in a growing recording, and while the pipeline runs
+ * @feed: in a growing recording, always open; in other recordings, open while the pipeline runs
  * @surveys: an element for each task (task->index); NULL in a growing recording
  * @window_bytes: the maximum memory for queued events: of all tasks if tasks are merged by time, or
  *                of one lane that streams (lane->streams)

@@ -36,10 +36,10 @@ struct code_table {
  * @name: NULL when no symbol begins there
  * @table: the index of its table of landing pads, counted from 1; 0: none
  * @has_frames: call frame information states its start
- * @is_framed: call frame information shows that the function is not entered by a call: a signal
- *         enters it, a frame exists at its start, or it never returns
- * @has_own_unwinder: the function's personality routine uses no tables. The personality routines of
- *         compilers use tables, so this routine is the program's own
+ * @is_framed: call frame information shows that no call enters the function: the function has
+ *         a signal frame, or rules for its very start (DWARF 4, 6.4.2)
+ * @has_own_unwinder: the function has a personality routine that uses no tables. The program itself
+ *         must contain this routine, because the routines of compilers use tables
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {
@@ -85,8 +85,8 @@ struct code_work {
  * @file: borrowed
  * @sections: the sections that a running program has in memory, except those that are call frame
  *         information
- * @funcs: sorted by start, without overlap; found by symbols and by .eh_frame, which stripped files
- *         also have
+ * @funcs: sorted by start, without overlap. The functions are found by symbols, and by .eh_frame. A
+ *         stripped file keeps .eh_frame
  * @starts: sorted by address
  * @tick: the calling thread calls it with @tick_arg, some hundred times for a large file; may be
  *         NULL. @tick and @work must be set before code_load()

@@ -253,7 +253,8 @@ static int survey_functions(struct survey *s, struct insns *insns)
 
 /*
  * Survey the added functions: those of @code that do not begin at one of the @nr addresses @starts.
- * Survey the function before each added one again, because it may continue into the added one.
+ * The function before an added function may continue into the added function. So this earlier
+ * function is surveyed again.
  */
 static int survey_added(struct survey *s, struct insns *insns, const uint64_t *starts, size_t nr)
 {

@@ -67,8 +67,8 @@ void functions_deinit(struct functions *functions);
 /*
  * Find all functions of @code by call frame information, symbols and direct calls. New functions
  * are added to @code. @out has no parts of functions: "f.cold", and unnamed code to which
- * only conditional jumps lead. It also lacks the program's entry point, functions of start files,
- * code that the linker has made, and unnamed code that calls do not enter. Returns 0 or
+ * only conditional jumps lead. @out also lacks the program's entry point, functions of start files,
+ * code that the linker has made, and unnamed functions with code_func.is_framed. Returns 0 or
  * -ENOMEM.
  *
  * @names: symbols from elsewhere, relative to the file's map start, or NULL

@@ -145,9 +145,9 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 }
 
 /*
- * Add V8's builtins. If no symbols tell where they are, add all code that lacks call frame
- * information. This second search needs the file's code. If @code is NULL, the function reads the
- * code, which takes time and much memory.
+ * Add V8's builtins. If no symbols tell where the builtins are, add all code that lacks call frame
+ * information. Only the search for such code uses @code. If @code is NULL, this search loads the
+ * code of @file, which takes time and much memory.
  */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)

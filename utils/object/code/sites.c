@@ -187,8 +187,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when only jumps of the function lead to the bytes from the site to @end, and all these jumps
- * are known and are themselves before @end.
+ * True when only jumps of the function lead into [jumps->site, @end), all these jumps are known,
+ * and each of these jumps begins before @end.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {

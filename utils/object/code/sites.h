@@ -25,14 +25,14 @@ const char *site_refusal_text(enum site_refusal refusal);
  *         site's code
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
- * @jump_at: address of the jump: @addr, or a little before it if there is no room after it;
+ * @jump_at: address of the jump: @addr or, if there is no room after @addr, a little before @addr;
  *         undefined for an inner site
  * @island: address of a long jump in padding, to which a short jump at @jump_at leads; 0: the jump
  *         at @jump_at is long
  * @original, @island_original: the original code at @jump_at and at @island
  * @before: the moved code from @jump_at to @addr; empty when these are equal
- * @code: the moved code of the site. If the end of this code can be reached and the next site is
- *         no inner one, the code includes a final jump to the first instruction that was not moved
+ * @code: the moved code of the site. If the end of this code can be reached, and the next site is
+ *         not @is_inner, the code includes a final jump to the first instruction that was not moved
  */
 struct code_site {
 	uint64_t addr;

@@ -23,10 +23,10 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);
 
 /*
- * Open the file @name of debug information that several programs share. Its build-id is the @bytes
- * bytes at @id. The file is found by this build-id, like other debug files, or by @name if it is an
- * absolute name. Relative names are refused. A file found by its name is opened by
- * file_open_strange(): a stranger's program may name a file that does something when it is opened.
+ * Open a file of debug information that several programs share. The file's build-id is the @bytes
+ * bytes at @id. The file is first searched by this build-id, like other debug files. If this search
+ * fails, and @name is an absolute path, file_open_strange() opens the file @name: a stranger's
+ * program may name a file that does something when it is opened. Relative names are refused.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 			    struct elf_file *debug);

@@ -370,8 +370,9 @@ static bool make_file(struct dwarf_split *split, const struct elf_file *module,
 }
 
 /*
- * Returns the number that a unit and its skeleton share, or 0 when there is none. In DWARF 5 it is
- * in the header of the unit. In GNU's extension of DWARF 4 it is an attribute.
+ * Returns the number that a unit and its skeleton share, or 0 when the unit has no such number. In
+ * DWARF 5, the number is in the header of the unit. In GNU's extension of DWARF 4, the number is an
+ * attribute.
  */
 static uint64_t unit_id(Dwarf_CU *unit, Dwarf_Die *die)
 {

@@ -220,8 +220,8 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 }
 
 /*
- * True for a copy constructor or destructor that is not trivial (Itanium C++ ABI, "non-trivial for
- * the purposes of calls").
+ * True for a non-trivial destructor, and for a non-trivial copy constructor (Itanium C++ ABI,
+ * "non-trivial for the purposes of calls").
  */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -379,8 +379,8 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 }
 
 /*
- * Keep the part of a name before its template arguments, and before the first character that a
- * specification must not have.
+ * Keep the beginning of @name, up to the first "<" (of template arguments), or up to an earlier
+ * character that a specification must not have.
  */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {

@@ -80,9 +80,9 @@ struct dwarf_boxed_field {
 };
 
 /*
- * Find the first @max fields of struct @die that are containers, strings, or structs with such
- * fields, in the order of its definition. @bytes is the size of the struct. Returns the number of
- * all such fields.
+ * Search the fields of struct @die, in the order of the struct's definition, for containers,
+ * strings, and structs with such fields. Store the first @max of the found fields in @fields.
+ * Returns the number of all found fields. @bytes is the size of the struct.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);

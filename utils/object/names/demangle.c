@@ -46,7 +46,7 @@ static bool is_ascii(const char *text, size_t len)
 /*
  * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees this text
  * after this function returns, so a longjmp() would leak the text. If the text is too long, this
- * function drops the text, and jumps only when libiberty calls with the next piece.
+ * function drops the text and returns. The longjmp() follows when libiberty passes the next piece.
  */
 static void add_rust_piece(const char *text, size_t len, void *arg)
 {
@@ -177,7 +177,7 @@ static size_t last_ending(const char *name, size_t len)
 		end = len;
 	for (word = end; word && name[word - 1] != '.'; word--)
 		;
-	/* A name that looks like a suffix, with nothing before it, has no suffix. */
+	/* If no text stands before the word, the word is the name itself, not a suffix. */
 	return word > 1 && is_clone_word(name + word - 1, end - word + 1, has_number) ? word - 1
 										      : len;
 }

@@ -12,7 +12,7 @@
 #include "utils/format/event_data.h"
 #include "utils/format/fstrace/line.h"
 
-/* True when a key is a valid word, and no field has that name yet. */
+/* True when @key is a valid word, and @event has no field with the name @key. */
 static bool is_new_key(const struct declared_event *event, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -39,8 +39,8 @@ struct event_data_source {
 
 /*
  * Find the entry of the event with this time and id, and skip earlier entries. *@data is valid
- * until event_data_return(). Returns false if the first 16 entries of this time do not include it,
- * or if memory is short.
+ * until event_data_return(). Returns false if memory is short, or if the entry is not among the
+ * first 16 entries of this time.
  */
 bool event_data_find(struct event_data_source *src, uint64_t time_ns, uint64_t id,
 		     const uint8_t **data, uint16_t *len);

@@ -134,8 +134,8 @@ extern const struct event_rows event_rows_proc;
 extern const struct event_rows event_rows_proc_acts;
 extern const struct event_rows event_rows_extern;
 /*
- * A program other than utrail that links the code of utrail may define these rows, for example
- * tests/unit (test_toy_event.c).
+ * A program that links the code of utrail can have its own kinds of events. Such a program defines
+ * event_rows_extra. An example is tests/unit (test_toy_event.c).
  */
 extern const struct event_rows event_rows_extra __attribute__((weak));
 

@@ -147,8 +147,9 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * Find a function's entry by its own name, or by a name with the same demangled form. All functions
- * named "operator delete" count as one function, as in uftrace.
+ * Find the items of the function @mangled: in @table by the mangled name or, if @table lacks this
+ * name, in @alike by the demangled name. All functions named "operator delete" count as one
+ * function, as in uftrace.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)

@@ -27,8 +27,9 @@ int data_apply_dlopen(const struct task_line *line, const struct strmap *session
 int task_add_ref(struct task *task, uint64_t start_ns, struct session *session);
 
 /*
- * Find the process that has forked @task or, if @task is a thread, the leader of its process.
- * Returns NULL if the result is unknown.
+ * Find the origin of @task. If @task is a forked process, the origin is the parent process. If
+ * @task is a thread, the origin is the leader of the thread's process. Returns NULL if the origin
+ * is unknown.
  */
 const struct task *task_origin(const struct trace_data *data, const struct task *task);
 

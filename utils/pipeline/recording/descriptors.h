@@ -1,6 +1,6 @@
 /*
- * Reads from the records which descriptors each process has open, and the file content that each
- * descriptor refers to.
+ * The open descriptors of each process, and the file content to which each descriptor refers. The
+ * records show when descriptors are opened, copied and closed.
  */
 #ifndef UTRAIL_PIPELINE_DESCRIPTORS_H
 #define UTRAIL_PIPELINE_DESCRIPTORS_H

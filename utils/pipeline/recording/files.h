@@ -28,7 +28,8 @@
  *
  * @content: the content that has this name after the records read so far; FILES_NONE: unknown or
  *           removed
- * @was_removed: a file with this name was removed, so a later file was made by a recorded process
+ * @was_removed: a recorded process has removed or moved a file with this name. Any later file with
+ *               this name counts as made by a recorded process
  * @is_hidden: views of dependencies do not show the file
  */
 struct file_name {

@@ -41,8 +41,8 @@ void left_funcs_deinit(struct left_funcs *left);
 int left_funcs_read(struct trace_data *data, struct left_funcs *left, struct uft_err *err);
 
 /*
- * Find an entry for the function @name. If there are entries of several kinds, the one that leaves
- * the function itself out takes precedence. Returns NULL if there is none.
+ * Find an entry for the function @name. If the function has several entries, an entry of kind
+ * LEFT_OUT_FUNCTION is preferred. Returns NULL if the function has no entry.
  */
 const struct left_func *left_funcs_find(const struct left_funcs *left, const char *name);
 

@@ -15,8 +15,8 @@
 #include "utils/spec/args/structdef.h"
 
 /*
- * A function. It has one object for all its addresses and in all sessions, since views compare
- * pointers. The object is valid as long as the recording is open.
+ * A function. All addresses of a function, in all sessions, share one struct func, because views
+ * compare pointers. The struct is valid as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address without a symbol
  * @others: its other names (demangle_others()); NULL: none

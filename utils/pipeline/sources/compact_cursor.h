@@ -27,7 +27,8 @@ struct func_args;
  *                 src_user_took()
  * @bytes: body of the block
  * @named: the functions of @space, indexed by their numbers in the block. @func is NULL until the
- *         function is called. @args is NULL until the function's specifications are looked up
+ *         first call of the function is read. @args is NULL until the function's specifications are
+ *         looked up
  */
 struct compact_cursor {
 	struct compact_block block;

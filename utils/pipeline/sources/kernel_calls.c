@@ -40,8 +40,9 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which @next is due. If inexact clocks have put @next before or after the
- * task's next record by mistake, the result is the time of that record, or a nanosecond earlier.
+ * Returns the time at which @next is due. Inexact clocks may put @next on the wrong side of the
+ * task's next record. If @next belongs before the record, the result is a nanosecond before the
+ * record. If @next belongs after the record, the result is the time of the record.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {

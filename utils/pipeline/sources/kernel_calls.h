@@ -64,9 +64,9 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: merge calls of records and of the queue by time, at most @max and none later than @limit_ns.
- * The merge stops before a call with payload, before an event that is not a call, and where calls
- * do not nest or the clocks differ.
+ * HOT: write to @events the calls of the task's records and of the queue, merged by time. At most
+ * @max events are written, and none is later than @limit_ns. The merge stops before a call with
+ * payload, before an event that is not a call, and where calls do not nest or the clocks differ.
  *
  * Returns the number of events. If it is 0, the next event must be read from @calls->source or from
  * @calls->user.
