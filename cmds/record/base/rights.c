@@ -95,7 +95,10 @@ static bool read_ids(pid_t pid, struct strbuf *status, struct ids *ids)
 	return true;
 }
 
-/* True when the process runs a setuid or setgid program, which may read more than its user. */
+/*
+ * True when the process runs a setuid or setgid program. Such a program may read files that the
+ * real user of the process may not read.
+ */
 static bool has_more_than_its_user(const struct ids *ids)
 {
 	return ids->real_uid != 0 && (ids->real_uid != ids->uid || ids->real_gid != ids->gid);

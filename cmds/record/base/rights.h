@@ -31,9 +31,10 @@ struct rights {
 int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
- * Like rights_enter_as(), for the process @peer at the other end of a socket, or for its user if
- * the process cannot be looked up. If the peer was not root when it connected, the rights are those
- * of its user at that time, even if the peer has executed a setuid program since.
+ * Like rights_enter_as(), for the process @peer at the other end of a socket. If the process was
+ * not root when it connected, or cannot be looked up, this thread gets the rights of the user at
+ * the time of the connection. In both cases, a setuid program that the process has executed since
+ * then has no effect.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);

@@ -12,12 +12,13 @@
 
 /*
  * @limit: the maximum cost of recording, as a part of the program's own time. 0.2 is 20 %
- * @call_ns: the cost of a recorded call for the program
- * @left_ns: the cost of a left-out call that still reaches a hook
+ * @call_ns: the time that the program loses by a recorded call
+ * @left_ns: the time that the program loses by a left-out call that still reaches a hook
  * @recorder_part: the cost of the recorder's work over the whole recording, without the writers and
  *         the search for functions, as a part of the program's own time
  * @left_rate: the number of left-out calls that still reach a hook, for each nanosecond of the
- *             program's own time. It was measured when the functions were left out
+ *             program's own time. The rate of each function was measured before the function was
+ *             left out
  */
 struct budget {
 	double limit;

@@ -57,8 +57,8 @@ static struct process *find_token(const struct control *ctl,
 }
 
 /*
- * True when the token of HELLO was given to the peer, or to a process that has forked the peer. In
- * the second case the peer has not reported itself yet.
+ * True when the token in HELLO was given to the peer, or to the process from which the peer was
+ * forked. In the second case the peer has not reported itself yet.
  */
 static bool has_token(struct control *ctl, struct conversation *talk)
 {

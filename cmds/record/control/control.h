@@ -31,8 +31,8 @@ struct talk_list {
  * @max: the maximum number of conversations in @believed
  * @module_bytes: the size of all MODULE reports that conversations keep
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped: the number of conversations that were ended because of limits while a probe reported
- *              its modules or a crash
+ * @nr_dropped: the number of conversations that limits have ended early. In these conversations,
+ *              probes were reporting modules or a crash
  * @nr_modules_left_out: the number of modules that were left out because of limits
  */
 struct talks {

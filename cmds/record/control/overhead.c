@@ -94,8 +94,8 @@ static bool candidates_init(struct candidates *c)
 #define PROBE_ROUNDS 2000
 
 /*
- * Returns the time for a read of the recording's clock and the write of a record. It is the
- * shortest of eight measurements, because other programs run at the same time.
+ * Returns the time that it takes to read the recording's clock and write a record. The result is
+ * the shortest of eight measurements, because other programs make some measurements longer.
  */
 static double measure_read_ns(const struct record_settings *settings, bool reads_counter)
 {
@@ -145,7 +145,7 @@ static uint64_t writers_time_ns(const struct writers *writers)
 
 /*
  * Returns the mean CPU time of the writers for one call, over the whole recording. The result is at
- * most the cost of a recorded call for the program. The mean of one interval would be wrong,
+ * most the time that the program loses by a recorded call. The mean of one interval would be wrong,
  * because writers take a call some time after it was made.
  */
 static double writer_call_ns(const struct overhead *o)

@@ -150,8 +150,8 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks of left-out functions out of a process. A process may have none of these hooks,
- * but an old plan. The old plan may put such hooks in, so the process is looked at again later.
+ * Take the hooks of left-out functions out of a process. A process without these hooks may have an
+ * old plan. The old plan may put such hooks in, so the process is looked at again later.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

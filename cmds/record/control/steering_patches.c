@@ -38,8 +38,9 @@ static void turn_module(struct steering *steer, const struct control_module *mod
 }
 
 /*
- * Chooses the hooks of all modules again. A process has stated the paths of its modules. So utrail
- * reads these files with the rights of that process only (trust.md).
+ * Chooses the hooks of all modules again. The paths of the modules come from the process, and may
+ * be false. So utrail reads the files at these paths only with the rights of the process
+ * (trust.md).
  */
 static void turn_all(struct steering *steer, struct patches_turned *turned)
 {

@@ -68,8 +68,9 @@ void image_plan_make(struct planner *planner, struct plan plan,
 	} else
 		plan_make_functions(planner, modules, nr, out);
 	/*
-	 * A later spec may clear a filter. All functions have now been matched with the specs, so
-	 * it is known which filters still opt in functions. Set the flags OPT_IN_ALL accordingly.
+	 * A spec may clear the filter of an earlier spec. All functions have now been matched with
+	 * all specs. So the filters that still opt in functions are known, and the flags OPT_IN_ALL
+	 * are set for these filters.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

@@ -11,10 +11,10 @@
 #include "cmds/record/plan/plan.h"
 
 /*
- * Set the members of @plan that steering may change, from @settings.
+ * Set those members of @plan that steering may change. The values come from @settings.
  *
- * @is_on: recording is switched on. If it is off, the plan opts in no function, and has all other
- *         settings
+ * @is_on: recording is switched on. While recording is off, the plan opts in no function, but has
+ *         all other settings
  */
 void image_plan_choose(struct plan *plan, const struct record_settings *settings, bool is_on);
 

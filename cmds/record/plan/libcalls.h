@@ -27,8 +27,8 @@ int libcall_hook_of(const char *name, bool by_plt);
  * @all: include calls that only --libcall records
  * @attaches: the probe is loaded after the program. In this case, the calls of functions that the
  *            probe replaces must be changed
- * @smallest_bytes: calls whose plt_entry.size is smaller than this are not recorded, unless they
- *                  are always hooked (PLAN_CALL_LANDING)
+ * @smallest_bytes: the minimum plt_entry.size of a recorded call. Calls that are always hooked
+ *                  (PLAN_CALL_LANDING) have no minimum
  *
  * Only @all may change within a recording.
  */

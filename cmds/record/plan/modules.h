@@ -15,7 +15,8 @@
 #include "utils/object/build_id.h"
 
 /*
- * A function that is left out, because its recording costs too much (control/overhead.c).
+ * A function that utrail leaves out, because recording the function costs too much
+ * (control/overhead.c).
  *
  * @func: the function, relative to the start of the file. Its rule is PLAN_NO_RULE
  * @rate: as in struct budget_func
@@ -25,8 +26,8 @@
  * @stays: the hooks could not be taken out of some process
  * @is_back: the user has put the hooks back in. The function is recorded, and is not left out again
  * @is_told: readers were informed of @is_back
- * @reach: the greatest end of this function and of all functions before it in the list. It is
- *         needed because a function may contain others
+ * @reach: the greatest end of this function and of all functions before it in the list. A function
+ *         may contain other functions, so the ends in the list may be out of order
  */
 struct module_left_out {
 	struct plan_func func;

@@ -118,10 +118,11 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 }
 
 /*
- * If any rule has no match yet, matches all rules with all functions of the file. The rules note
- * the results. From these results patches_warn() knows whether a name does not exist, or the
- * function has no room for a hook. If nothing in the file can be patched, there is one warning
- * about the file. In this case, no warning is needed for rules that match functions of the file.
+ * Does nothing when each rule has a match. Otherwise matches all rules with all functions of the
+ * file, and each rule notes the result. From these results patches_warn() knows whether no function
+ * has the name, or a function has the name but no room for a hook. If nothing in the file can be
+ * patched, there is one warning about the file. In this case, no warning is needed for rules that
+ * match functions of the file.
  */
 static void note_names(struct finding *f)
 {

@@ -1,6 +1,7 @@
 /*
- * Finds functions that can be patched, and makes the patches of a plan. The compiler has left room
- * for a hook in such a function, or has added a call of a hook, or neither (unprepared).
+ * Finds functions that can be patched, and makes the patches of a plan. In some of these functions,
+ * the compiler has left room for a hook. In others, the compiler has added a call of a hook. The
+ * remaining functions are unprepared.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
 #define UTRAIL_CMDS_RECORD_PLAN_PATCHES_H
@@ -51,8 +52,8 @@ struct packed_patches {
  * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
  * @found: a list of struct found_patch. Patches that belong together follow each other
  * @nr_short, @nr_unknown: as in struct prepared
- * @nr_chosen: the number of functions of an unprepared file that rules choose for a hook. Some of
- *             them may be impossible to patch
+ * @nr_chosen: the number of functions that rules choose in an unprepared file. Some of these
+ *             functions may be impossible to patch
  * @counts: the number of chosen functions, by enum unprepared_way
  * @verdicts: for each chosen function, "ADDRESS NAME: how or why not" with a NUL. Empty
  *            unless patches.wants_verdicts is set
@@ -66,7 +67,8 @@ struct packed_patches {
  *
  * @has_all: @found has all possible patches. Patches that are not wanted are marked as out
  * @generation: the generation of the rules that were applied last
- * @refused: a list of struct patch_refusal, of functions that cannot be patched
+ * @refused: a list of struct patch_refusal. Each element describes a function that cannot be
+ *           patched
  * @why_not: the reason why no function can be patched, as a constant text, or NULL
  */
 struct module_patches {
@@ -134,10 +136,12 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * For functions that are left out (known_module.left_out). patches_find_calls() finds the calls of
- * compiled-in hooks. patches_can_go() is true when the function from @start to @end, relative to
- * the file's start, has hooks that can be taken out. After a change of known_module.left_out,
- * patches_leave_out() marks the hooks as out. The marks apply to running and later processes.
+ * The next three calls are about functions that are left out (known_module.left_out).
+ * patches_find_calls() finds the calls of compiled-in hooks. patches_can_go() is true when the
+ * function from @start to
+ * @end, relative to the file's start, has hooks that can be taken out. After a change of
+ * known_module.left_out, patches_leave_out() marks the hooks of left-out functions as out. The
+ * marks apply to running and later processes.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);

@@ -25,7 +25,7 @@ static const struct symbol *symbol_of(const struct finding *f,
 
 /*
  * Adds a name for a function without a symbol. The name contains the function's address in the
- * file, so it is the same in all recordings of the file. main() keeps its own name.
+ * file, so the name is the same in all recordings of the file. main() keeps its own name.
  */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)

@@ -51,8 +51,8 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
 /*
  * A module whose functions are being bound to options.
  *
- * @listed_below: the plan lists all functions with fewer bytes than this, so that the probe knows
- *                their sizes
+ * @listed_below: a size in bytes. The plan lists all smaller functions, so that the probe knows the
+ *                sizes of these functions
  * @out: gets the functions of the module, relative to its start
  */
 struct binding {

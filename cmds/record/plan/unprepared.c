@@ -284,7 +284,7 @@ struct finder {
  * The results are taken in the order of functions, so the number of threads does not matter.
  *
  * @places: for each function that can have a jump, the addresses of its site and of its entry
- * @refused: the indexes of functions that have no patch yet
+ * @refused: the indexes of the functions that find_islands() examines again
  */
 struct finding_all {
 	const struct unprepared *unprepared;
@@ -371,8 +371,9 @@ static void find_piece(void *arg, unsigned index)
 	bool is_over = false;
 
 	/*
-	 * Examine the functions of the range, and the next function after the range. This next
-	 * function may begin so early that the last function of the range has no room for a jump.
+	 * Examine the functions of the range, and the next function after the range. If this next
+	 * function begins too soon after the last function of the range, the last function has no
+	 * room for a jump.
 	 */
 	for (size_t i = finder->first; i < all->nr && !is_over; i++) {
 		const struct function *function = function_at(all, i);

@@ -69,9 +69,9 @@ uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*
  * Call @fn for each function in order, on the caller's thread. @fn gets the function, its verdict,
- * and its list of struct found_patch, which is valid during the call. If the verdict
- * UNPREPARED_ISLAND is found later, @fn is called a second time for the function. The second
- * verdict replaces the first one. Returns 0 or -ENOMEM.
+ * and its list of struct found_patch, which is valid during the call. After @fn was called for a
+ * function, the search may find the verdict UNPREPARED_ISLAND. In this case @fn is called again for
+ * the function, and the new verdict replaces the old verdict. Returns 0 or -ENOMEM.
  */
 int unprepared_find_all(const struct unprepared *unprepared,
 			void (*fn)(const struct function *function,

@@ -36,7 +36,7 @@ void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
 /*
  * Write the executions in @becoming, although some of their records are missing. Call this function
- * after the last record of the ring, when missing records cannot come any more.
+ * after the last record of the ring.
  */
 void bpf_ring_finish(struct bpf_ring *ring);
 

@@ -41,8 +41,8 @@ enum wire_text {
 #define WIRE_BYTES_MAX 32768U
 
 /*
- * The bits of @flags. If only one kind of record has a bit, the comment of the bit begins with that
- * kind.
+ * The bits of @flags. The comment of a bit may begin with a kind of record. In this case, only
+ * records of that kind have the bit.
  */
 /* exec: the running file is the interpreter of the executed script */
 #define WIRE_IS_SCRIPT	  1U

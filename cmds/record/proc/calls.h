@@ -25,16 +25,16 @@ struct given_name {
 };
 
 /*
- * A system call to record. The call has returned, except that close(2) is recorded before it runs.
+ * A system call to record. A call of close(2) has not run yet. Every other call has returned.
  *
  * @result: the return value. A negative value is the error of a failed call
  * @out: data that only some calls have: the ends of a pipe(2), the flags and mode of openat2(2), or
  *       the flags of clone(2)
  * @file: the opened file
- * @from, @to: the names in the arguments whose numbers are @from and @to in call_shapes. For
+ * @from, @to: names in the arguments. call_shapes has the numbers of these two arguments. For
  *             mount(2), @to is the type of the file system
- * @text: the text in the argument whose number is @text in call_shapes, or the new name of a task.
- *        NULL: it could not be read
+ * @text: a text in an argument (call_shapes has the number of the argument), or the new name of a
+ *        task. NULL: the text could not be read
  * @place: the path of @from before the call. NULL: the path must be looked up
  */
 struct call_facts {

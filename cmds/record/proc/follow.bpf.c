@@ -98,8 +98,8 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 }
 
 /*
- * Put the record into the ring. The reader looks at the ring from time to time. It is not woken for
- * each record, because waking takes several times as long as all other work for a record.
+ * Put the record into the ring. The reader looks at the ring from time to time. Most records do not
+ * wake the reader, because waking takes several times as long as all other work for a record.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -114,7 +114,7 @@ INLINE void end(struct scratch *s, const struct wire_mark *mark)
 	s->record.time_ns = bpf_ktime_get_ns();
 	/*
 	 * After begin(), the kernel may have run another eBPF program of this file on this CPU. In
-	 * that case @s contains the record of the other program, and this record is lost.
+	 * that case @s contains the record of the other program, and the record of @mark is lost.
 	 */
 	if (s->record.tid != mark->tid ||
 	    bpf_ringbuf_output(&ring, &s->record, sizeof(s->record) + size, flags) < 0)

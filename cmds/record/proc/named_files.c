@@ -336,8 +336,8 @@ bool named_files_has(const struct view *view, const char *name)
 }
 
 /*
- * Removes the kernel's suffix " (deleted)". The file existed when the task used its name, and was
- * removed after it was opened here.
+ * Removes the kernel's suffix " (deleted)". The file existed when the task used its name. The
+ * recorder then opened the file, and the file was removed afterwards.
  */
 static void forget_removal(int fd, struct strbuf *path)
 {
@@ -413,7 +413,7 @@ static void find_rest(const struct view *view, const struct strbuf *dir, struct 
 
 static void find_directory(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {
-	/* The path of the base directory has no links in it, so it needs no search. */
+	/* The path in view->base contains no links, so the path is copied without a search. */
 	if (!dir->len && *view->base) {
 		strbuf_addstr(out, view->base);
 		return;

@@ -417,7 +417,7 @@ static void see_stop(struct tracing *t, pid_t tid, int status)
 		return;
 	case PTRACE_EVENT_STOP:
 		/*
-		 * If the signal stops processes, the task stays stopped until SIGCONT, as it would
+		 * If the signal stops processes, the task stays stopped until SIGCONT, like a task
 		 * without a tracer.
 		 */
 		if (stops_processes(sig)) {
@@ -548,7 +548,10 @@ static void ptrace_stop(struct proc *proc)
 	struct tracing *t = proc->own;
 
 	atomic_store(&t->is_stopped, true);
-	/* The thread may have checked @is_stopped before it was set, so the signal is repeated. */
+	/*
+	 * The thread may have checked @is_stopped before the store, and may begin to wait after the
+	 * first signal. So the signal is repeated.
+	 */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);
 		nanosleep(&pause, NULL);

@@ -176,7 +176,7 @@ void response_files_write(struct proc_log *log, const struct view *view, const s
 		return;
 	/*
 	 * When memory is short, nothing is recorded. In this case readers read the response files
-	 * when they make the build database, and report missing ones.
+	 * when they make the build database, and report each missing response file.
 	 */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);

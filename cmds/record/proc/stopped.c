@@ -161,8 +161,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 	if (call_moves_source(call->id))
 		facts.place = strbuf_str(&call->path);
 	/*
-	 * If the path of the file is unknown, read the name argument. Also read the argument after
-	 * a failed system call, because the named file may not exist.
+	 * Read the name argument if the path of the file is unknown, or if the system call has
+	 * failed. After a failure, the named file may not exist.
 	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,

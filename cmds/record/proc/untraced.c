@@ -10,8 +10,8 @@
 #include "arch/syscalls.h"
 
 /*
- * The maximum size of a struct clone_args, in bytes. The struct that a kernel knows is smaller. The
- * kernel accepts a longer struct of at most a page if the bytes after the known ones are 0
+ * The maximum size of a struct clone_args, in bytes. The members that a kernel knows take less
+ * space. The kernel accepts a struct of at most a page if all bytes after these members are 0
  * (clone(2), E2BIG).
  */
 #define ARGS_MAX 4096UL

@@ -1,6 +1,7 @@
 /*
  * Changes system calls that make children without a tracer (CLONE_UNTRACED). Such a child would
- * inherit the filter of system calls, and the calls that the filter reports would fail.
+ * inherit the seccomp filter. Without a tracer, all system calls that the filter reports would fail
+ * in the child.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H

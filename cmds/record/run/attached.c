@@ -263,9 +263,10 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 #define LEAVE_ROUNDS 100
 
 /*
- * Leaves all processes, also forked ones. Children that report themselves during a round are added
- * at the start of the list. The next round leaves them, too. Returns false when a process could not
- * be restored to its former state, or when children remain after LEAVE_ROUNDS rounds.
+ * Leaves all processes, including forked children. Children that report themselves during a round
+ * are added at the start of the list. The next round leaves these children. Returns false when a
+ * process could not be restored to its former state, or when children remain after LEAVE_ROUNDS
+ * rounds.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {

@@ -12,7 +12,7 @@ int attached_find(struct run *run, struct uft_err *err);
 
 /*
  * Find patches in the files that the processes have mapped. After the probe has been attached, such
- * a search would make threads of the processes wait. Call it after recorder_open().
+ * a search would make threads of the processes wait. Call this function after recorder_open().
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 
@@ -21,7 +21,7 @@ void attached_find_patches(struct run *run, struct recorder *rec);
  * of --for is over, or --max-size is reached. A signal, a `finish` action or `utrail control` may
  * end the recording earlier. At the end, and after an error, the function restores the former state
  * of the processes, and of those children that have reported themselves. Changes that stay in a
- * process are reported. Call it after recorder_open().
+ * process are reported. Call this function after recorder_open().
  */
 int attached_run(struct run *run, struct recorder *rec, struct uft_err *err);
 

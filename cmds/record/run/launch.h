@@ -62,8 +62,8 @@ int launch_prepare(const struct launch *launch, struct launched *child, struct u
 int launch_go(const struct launch *launch, struct launched *child, struct uft_err *err);
 
 /*
- * Fork a process that is not a child of the caller, because the caller's wait(2) must not report
- * it. Returns 0 in the caller, 1 in the new process, or a negative errno.
+ * Fork a process that is not a child of the caller. So the caller's wait(2) never reports the new
+ * process. Returns 0 in the caller, 1 in the new process, or a negative errno.
  */
 int launch_fork_away(void);
 

@@ -8,8 +8,8 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * If -P names only the program, and the sizes of code show that the program @path is a launcher,
- * append a sentence to @out. The sentence suggests the library that has the code.
+ * If -P names only the program, and the sizes of code in the program @path and in its libraries
+ * show a launcher, append a sentence to @out. The sentence suggests the library that has the code.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

@@ -114,8 +114,8 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * Several missed ticks count as one. If the recorder had no time for them, for example on a
-	 * suspended machine, the program had no time, either.
+	 * Several missed ticks count as one. If the recorder could not run during some ticks, for
+	 * example on a suspended machine, the program could not run during these ticks.
 	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);

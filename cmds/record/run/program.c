@@ -53,8 +53,8 @@ static int check_elf(const char *name, const struct object_program *facts, const
 }
 
 /*
- * The maximum length of a chain of scripts in which each is the interpreter of the one before it.
- * The kernel has this limit, too (fs/exec.c).
+ * The maximum length of a chain of scripts. Each script in the chain is the interpreter of the
+ * previous script. The kernel has the same limit (fs/exec.c).
  */
 #define SCRIPTS_MAX 5
 

@@ -97,8 +97,9 @@ struct recorder_end {
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
- * Serve probes until the program @child and all traced processes that it left running have ended,
- * or until enough interrupts have come (base/alive.h). Returns 0, or a negative errno with a text.
+ * Serve probes until the program @child has ended, and all traced processes that the program left
+ * running have ended. Interrupts can end this function earlier (base/alive.h). Returns 0, or a
+ * negative errno with a text.
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 

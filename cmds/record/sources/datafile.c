@@ -83,8 +83,8 @@ static struct tally tally(const char *data, size_t len)
 }
 
 /*
- * Appends @parts. If records before them were lost, a LOST record with the number of these records
- * comes first.
+ * Appends @parts. If records directly before @parts were lost, first appends a LOST record with the
+ * number of lost records.
  */
 static int append_with_lost(struct store *store, int stream, struct ring_sink *sink,
 			    const struct iovec *parts, int nr)

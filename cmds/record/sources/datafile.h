@@ -29,8 +29,8 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * Write a LOST record if the last losses are not in the file yet, and close the file. The ring must
- * be empty, and its owner must have ended.
+ * Close the file. If no LOST record in the file counts the last lost records, first write such a
+ * record. The ring must be empty, and the owner of the ring must have ended.
  */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);

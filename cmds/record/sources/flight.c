@@ -15,8 +15,8 @@
 #define NAME_SIZE 32
 
 /*
- * At least this number of files must be removed before task.txt is written again without the tasks
- * of the removed files.
+ * task.txt is written again only after the removal of at least this number of files. The new
+ * task.txt does not have the tasks of the removed files.
  */
 #define FLIGHT_GONE_MAX 1000
 
@@ -76,14 +76,14 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
 }
 
 /*
- * A ring that is being saved. It is copied first, because a running thread may overwrite it while
- * the file is being written.
+ * A ring that is being saved. The ring is copied first, because a running thread may overwrite the
+ * ring while the file is being written.
  *
- * @room: memory of @room_bytes. The last @bytes of it are the copy, with the newest segments in
- *        order
+ * @room: memory of @room_bytes. The last @bytes of this memory contain the copy of the newest
+ *        segments, in order
  * @before: the number of bytes of earlier records
- * @is_damaged: the program has overwritten the fill levels of segments. Another attempt would fail,
- *              too
+ * @is_damaged: the program has overwritten the fill levels of segments, so no further attempt can
+ *              succeed
  */
 struct saving {
 	struct process *proc;
@@ -113,8 +113,8 @@ static uint64_t merge_key_of(const struct saving *s)
 
 /*
  * Copy the segment at @position into s->room, directly before the newer segments that were already
- * copied. Returns false when the segment is damaged, or was overwritten meanwhile. If it was
- * overwritten, so were all older segments.
+ * copied. Returns false when the segment is damaged, or was overwritten meanwhile. When a segment
+ * was overwritten, all older segments were overwritten before.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {

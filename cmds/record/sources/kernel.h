@@ -29,7 +29,8 @@ struct kernel_cpu;
  * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, and not for each
  *         record
  * @is_full: the files have reached their share of --max-size
- * @lost: the number of records for which the kernel had no room. It is known at the end
+ * @lost: the number of records for which the kernel had no room. This number is known only at the
+ *        end of the recording
  */
 struct kernel {
 	struct source source;

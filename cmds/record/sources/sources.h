@@ -38,9 +38,9 @@ struct sources {
 void sources_add(struct sources *sources, struct source *source);
 
 /*
- * Save or finish all sources. The two functions return 0 or the first negative errno. After
- * sources_finish() no source is open, but sources_left_bytes() still subtracts the shares of the
- * finished sources.
+ * sources_save() saves all sources. sources_finish() finishes all sources. Each function returns 0
+ * or the first negative errno. After sources_finish() no source is open, but sources_left_bytes()
+ * still subtracts the shares of the finished sources.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);

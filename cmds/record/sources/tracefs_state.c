@@ -188,8 +188,8 @@ static void keep_saved_files(int dir_fd, int pipe, const struct saved *saved)
 /* --- the recorder --- */
 
 /*
- * Starts the keeper of the saved files. It is not a child of the recorder, because the recorder's
- * calls of wait(2) must not report it.
+ * Starts the keeper of the saved files. The keeper is not a child of the recorder. So the
+ * recorder's wait(2) never reports the keeper.
  */
 static int start_keeper(struct tracefs_state *state, int dir_fd, const struct saved *saved,
 			struct uft_err *err)
@@ -257,8 +257,8 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
 	/*
-	 * All users share one trace buffer. If another program used the tracer at the same time,
-	 * the buffer would mix the records of both users.
+	 * All programs that trace share one trace buffer. If another program traced at the same
+	 * time, the buffer would mix the records of the two programs.
 	 */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)
 		ret = err_set(err, -EBUSY,

@@ -29,9 +29,9 @@ struct tracefs_state {
 	}
 
 /*
- * Read the files that will be changed, and start the keeper, which can restore them. The calling
- * thread must be allowed to fork. Returns 0, or a negative errno with @err. -EBUSY: another program
- * is tracing. -EAGAIN: the keeper could not be started.
+ * Read the files that will be changed, and start the keeper. The keeper can restore these files.
+ * The calling thread must be allowed to fork. Returns 0, or a negative errno with @err. -EBUSY:
+ * another program is tracing. -EAGAIN: the keeper could not be started.
  */
 int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_err *err);
 

@@ -187,7 +187,7 @@ static void free_ring(struct ring *r)
 /*
  * Empty ring @index, whose owner does not use it any more, and make it free for other threads.
  *
- * @nr_tasks: the number of tasks whose rings are closed together
+ * @nr_tasks: the number of tasks whose rings are closed at the same time
  */
 static void close_ring(struct writers *writers, struct process *proc, uint32_t index,
 		       unsigned nr_tasks)

@@ -91,9 +91,9 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Called by the control thread when child @pid has executed another program. Writes the records of
- * the child, which are in the memory of its parent, to the file of the child. In a flight recording
- * this does nothing.
+ * Called by the control thread when child @pid has executed another program. The records of the
+ * child are in the memory of its parent. Writes these records to the file of the child. In a flight
+ * recording this does nothing.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 

@@ -26,11 +26,11 @@ struct store_dir {
 
 /*
  * Make the data directory @path, and lock it against other recorders until store_dir_close(). If
- * @path is already a recording, or an empty directory, it is renamed to <path>.old, which replaces
- * an older <path>.old.
+ * @path is already a recording, or an empty directory, the directory is renamed to <path>.old. The
+ * renamed directory replaces an older <path>.old.
  *
- * Returns 0 or a negative errno. It is an error when @path is anything else, or when an older
- * <path>.old has files that no recording has, is a link, or is being recorded into.
+ * Returns 0 or a negative errno. Any other existing @path is an error. An older <path>.old is an
+ * error when it has files that no recording has, is a link, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

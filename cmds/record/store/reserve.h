@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 /*
- * Any thread. Reserve space after the @len bytes that were just appended through @fd. This does
- * nothing if the file is small or not on ext4, if earlier reserved space is left, or if the disk is
- * nearly full. The space is at most the file's size, and at most RESERVE_MAX. The length of the
- * file stays as it is. Returns true when space was reserved. The caller must then call
- * reserve_release() at the end. Without that call the file keeps the space until it is truncated or
- * removed.
+ * Any thread may call this function. Reserve space after the @len bytes that were just appended
+ * through @fd. This does nothing if the file is small or not on ext4, if earlier reserved space is
+ * left, or if the disk is nearly full. The space is at most the file's size, and at most
+ * RESERVE_MAX. The length of the file stays as it is. Returns true when space was reserved. The
+ * caller must then call reserve_release() at the end. Without that call the file keeps the space
+ * until it is truncated or removed.
  */
 bool reserve_ahead(int fd, size_t len);
 

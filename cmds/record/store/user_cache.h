@@ -16,9 +16,9 @@
 #define USER_CACHE_BYTES_MAX (512ULL << 20)
 
 /*
- * Open "utrail" in $XDG_CACHE_HOME, or in ~/.cache, and make it when it is missing. Returns a
- * descriptor, or a negative value when there is no cache. There is no cache in each of these
- * cases:
+ * Open the directory "utrail" in $XDG_CACHE_HOME, or in ~/.cache. Make the directory when it is
+ * missing. Returns a descriptor, or a negative value when there is no cache. There is no cache in
+ * each of these cases:
  *
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).

@@ -14,7 +14,7 @@ bool callable_values_choose(const struct capture_settings *settings, struct call
 
 /*
  * callable_items_of() returns a text that specifies the first @nr arguments, such as
- * "arg1/s,arg2/s". The text is valid as long as @items is.
+ * "arg1/s,arg2/s". The text is part of @items.
  */
 #define CALLABLE_ITEM_BYTES sizeof("arg36/s,")
 

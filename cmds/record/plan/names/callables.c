@@ -428,8 +428,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 	uintptr_t known;
 
 	/*
-	 * Functions that differ only in their number of arguments usually count as one. But if an
-	 * option has conditions or needs values of calls, such functions in Python count as
+	 * Functions that differ only in their number of arguments usually count as one function. If
+	 * a filter has a condition, or values of calls are captured, such Python functions count as
 	 * different functions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||

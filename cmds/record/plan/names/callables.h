@@ -49,9 +49,9 @@ struct callable_range {
 };
 
 /*
- * The functions of all processes. Functions with the same name, file and line share one number. But
- * if an option has conditions or needs values of calls, functions in Python must have equally many
- * arguments to share a number. Only the control thread uses the struct.
+ * The functions of all processes. Functions with the same name, file and line share one number. If
+ * a filter has a condition, or values of calls are captured, Python functions share a number only
+ * if they have equally many arguments. Only the control thread uses the struct.
  *
  * @next: the next number for a function without a rule, at least 1
  * @lowest: the lowest number of all ranges that were made for several functions. New ranges get

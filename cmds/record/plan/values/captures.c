@@ -46,8 +46,8 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
  */
 #define BOXES_BYTES   800U
 /*
- * The minimum size of a box. If a call has too many boxes even of this size, its payload does not
- * fit into its record.
+ * The minimum size of a box. A call may have so many boxes of this size that the payload of the
+ * call does not fit into its record.
  */
 #define BOX_BYTES_MIN 8U
 
