@@ -26,9 +26,10 @@ struct hook_call {
  * @nop: the length of the nop at @at, if compilers use such a nop as room for a hook
  * @landing_pad: the length of the instruction at @at, if this instruction marks a target of
  *               indirect calls (x86_64: `endbr64`)
- * @call: true when the code at @at, of address @addr, is a call, perhaps of a hook
- * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in the unpatched sled
- *                                      of that kind at @at
+ * @call: true when the code at @at is a call. The code has the address @addr in the program. Some
+ *        of these calls are calls of hooks
+ * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in a sled. The code
+ *         at @at must be an unpatched sled of the kind in the function's name
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

@@ -57,8 +57,8 @@ struct isa_plt {
  *                 places are unknown
  * @insns: functions for machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
- * @parse_operand: does the work of operand_parse(), with @out empty (arch/operand.h); NULL: not
- *                 supported
+ * @parse_operand: does the work of operand_parse() (arch/operand.h). The caller has set @out to an
+ *                 empty operand; NULL: not supported
  */
 struct isa {
 	const char *name;

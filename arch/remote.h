@@ -59,8 +59,9 @@ bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value);
 long arch_remote_entered_call(const struct arch_remote *r);
 
 /*
- * Returns the number of the system call that the stop has interrupted, if the call has no result
- * yet, and stores its first four arguments. Returns -1 when there is no such call.
+ * If the thread was stopped in a system call that has no result yet, returns the number of this
+ * system call. Stores the first four arguments of the system call. Returns -1 when there is no such
+ * system call.
  */
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
@@ -119,8 +120,8 @@ void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t co
 void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
- * Makes @r run the code of arch_remote_put_code() at @code, which calls @fn(@args) on the stack
- * below @context, sends @signal, and restores @context.
+ * Makes @r run the code that arch_remote_put_code() has written. The code is at the address @code.
+ * The code calls @fn(@args) on the stack below @context, sends @signal, and restores @context.
  */
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);
@@ -144,8 +145,9 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * False when @words[0], on a stack, cannot be the program counter of a signal handler's context:
- * the words after it cannot be the registers that the kernel saves next to a program counter.
+ * True when @words[0], on a stack, may be the program counter of a signal handler's context. The
+ * words after @words[0] then look like the registers that the kernel saves next to a program
+ * counter.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 

@@ -24,8 +24,8 @@ static bool is_one_word(const char *name)
 }
 
 /*
- * Prints all fields or keys. Commands list them only in their error message about an unknown name,
- * so @asked must have an unknown name.
+ * Prints all fields or keys. A command lists its fields or keys only in the error message about an
+ * unknown name. So @asked must have an unknown name.
  */
 static void print_known(const struct opts *asked)
 {

@@ -127,9 +127,9 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 }
 
 /*
- * True when @filters exclude all functions. @kinds are actions that choose some calls, and so
- * exclude all other calls (filters_opt_in()). If one of these actions has no filter with a match,
- * all functions are excluded.
+ * True when @filters exclude all functions. @kinds are actions that choose some calls, and exclude
+ * all other calls (filters_opt_in()). For each of these actions, a filter with the action must
+ * match a function. Otherwise all functions are excluded.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {

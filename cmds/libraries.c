@@ -246,8 +246,8 @@ int libraries_of(const char *path, struct strbuf *paths)
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
-	 * A line has the form "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)", or
-	 * only has a path, which may be relative.
+	 * A line has the form "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)". A
+	 * line without "=>" begins with the path, which may be relative.
 	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");

@@ -281,7 +281,7 @@ static void add_marks(struct strbuf *marks, const char *specs, char mark)
 	}
 }
 
-/* Appends the items of @text, negated, and notes that they are not from -F or -P. */
+/* Appends the items of @text to @specs, each negated. Marks these items as items of -N or -U. */
 static int add_marked(char **specs, struct strbuf *marks, const char *text)
 {
 	add_marks(marks, *specs, SPEC_MARK_PLAIN);

@@ -114,8 +114,8 @@ struct opts {
 	/*
 	 * @typed: options that are on the command line, by their index in opts_table
 	 * @in_files: options that are in option files and scripts, by their index in opts_table
-	 * @last: among the typed options whose argument is a word of its own, the last one; NULL:
-	 *         none
+	 * @last: the last option on the command line whose argument is in the word after the
+	 *         option; NULL: there is none
 	 */
 	bool typed[OPTS_ROWS_MAX];
 	bool in_files[OPTS_ROWS_MAX];
@@ -336,8 +336,8 @@ extern const struct opt_word opts_format_words[];
 const char *opts_group_title(int group);
 
 /*
- * Returns the next row of @group after @row that applies to one of @cmds, or NULL after the last.
- * If @row is NULL, returns the first such row.
+ * Returns the first row after @row that is in @group and applies to one of the commands @cmds.
+ * Returns NULL when there is no such row. If @row is NULL, the search begins at the first row.
  */
 const struct opt_row *opts_group_next(int group, unsigned cmds, const struct opt_row *row);
 

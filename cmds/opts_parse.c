@@ -175,8 +175,8 @@ static void swap_runs(char **argv, int from, int middle, int end)
 }
 
 /*
- * Parses the options of utrail that follow other words (`graph main -d DIR`), and moves them before
- * these words, so that they can be parsed a second time.
+ * Parses the options of utrail that follow other words (`graph main -d DIR`), and moves these
+ * options before the other words. The command line can then be parsed a second time.
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {

@@ -197,8 +197,8 @@ static void *wait_and_show(void *arg)
 }
 
 /*
- * True when the line may use the terminal, because nothing else is written there until everything
- * is read. A pager leaves the terminal free until the first output.
+ * True when no output goes to the terminal while the recording is read. The line of progress may
+ * then use the terminal. A pager leaves the terminal free until the first output.
  */
 static bool has_free_terminal(bool prints_at_end)
 {

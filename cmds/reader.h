@@ -10,7 +10,8 @@
 
 /*
  * Returns the data directory that the options name. If the default directory is to be read but does
- * not exist, returns "." if it is a recording, or `ftrace.dir` if it exists.
+ * not exist, returns "." if the working directory is a recording. Otherwise returns `ftrace.dir` if
+ * a directory of this name exists.
  */
 const char *reader_data_dir(const struct opts *opts);
 

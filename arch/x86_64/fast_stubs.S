@@ -1,9 +1,9 @@
 /*
- * x86_64: the common case of a call and of a return, as macros of stubs.S. In the common case all
- * ENTRYs are written, there is room for frame and record, and the clock needs no new fit. The
- * macros also handle calls that are left alone, too deep, or held back by -t. In any other case the
- * stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h contains the common case in C,
- * and explains its steps.
+ * x86_64: the common case of a call and of a return, as macros of stubs.S. In the common case the
+ * ENTRY records of all open calls are written, there is room for a frame and a record, and the fit
+ * of the clock is still valid. The macros also handle calls that are left alone, too deep, or held
+ * back by -t. In any other case the stub calls libmcount/hot/entry.c and exit.c.
+ * libmcount/hot/fast.h contains the common case in C, and explains the steps.
  *
  * The macros use five registers and make no call. For a call and its return they execute 101
  * instructions, and 20 more that save and restore registers.
@@ -102,10 +102,12 @@
  * without a look-up.
  *
  * - For a call that is left alone, the macro itself returns from the stub, without a taken jump.
- * - A recorded call continues after the macro, in the state of FAST_GUARD and SAVE_FAST.
- * - A call that opens the thread (FAST_ADMIT) goes to \admitted, in the same state.
- * - Any other call goes to \slow with nothing saved. If a call would be left alone but must end
- *   frames, the call goes to \slow.
+ * - A recorded call continues after the macro. The guard is set as by FAST_GUARD, and registers are
+ *   saved as by SAVE_FAST.
+ * - A call that opens the thread (FAST_ADMIT) goes to \admitted, with the same guard and the same
+ *   saved registers.
+ * - Any other call goes to \slow. The saved registers are restored before the jump. A call that
+ *   would be left alone also goes to \slow if frames must end first.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)

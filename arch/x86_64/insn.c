@@ -65,8 +65,9 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Returns the length of an endbr64, or of an rdssp (f3 0f 1e /1) or incssp (f3 0f ae /5) of a
- * register. Capstone does not know these instructions. Returns 0 for other instructions.
+ * Returns the length of the instruction at @at if Capstone does not know this instruction: endbr64,
+ * rdssp of a register (f3 0f 1e /1), or incssp of a register (f3 0f ae /5). Returns 0 for other
+ * instructions.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {

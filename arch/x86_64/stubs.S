@@ -15,10 +15,10 @@
  * does not use vector registers (-mgeneral-regs-only).
  *
  * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
- * function whose return slot was replaced, so the `ret` of that function would be mispredicted. A
- * `call` is right before the trampoline. This `call` makes the trampoline the newest entry of the
- * CPU's return stack, and leads to an indirect jump. Entry stubs and the trampoline return through
- * this `call`.
+ * function whose return slot was replaced, so the `ret` of that function would be mispredicted.
+ * Therefore a `call` instruction stands directly before the first byte of the trampoline. This
+ * `call` makes the trampoline the newest entry of the CPU's return stack, and leads to an indirect
+ * jump. Entry stubs and the trampoline return through this `call`.
  * After an entry stub, the `ret` of the traced function is predicted. After the trampoline, the
  * `ret` of the traced function's caller is predicted. For each traced call, this `call` saves 8 ns
  * after the entry stub, and 2 to 5 ns after the trampoline (hot-path.md).
@@ -56,7 +56,10 @@
 	.cfi_adjust_cfa_offset FAST_SAVED
 	.endm
 
-/* Leaves a stub after a C function, whose result in %eax is not 0 if it replaced the return slot. */
+/*
+ * Leaves a stub after a C function. The result of the C function, in %eax, is not 0 if the C
+ * function has replaced the return slot.
+ */
 	.macro LEAVE_ENTRY
 	negl	%eax /* sets the carry unless %eax is 0 */
 	RESTORE_CALLER_SAVED
@@ -225,10 +228,11 @@ END __fentry__
 
 /*
  * The call has opened the thread. The functions around the call were skipped. A skipped function
- * has no frame, and its `ret` is predicted only if the CPU's return stack has its `call`.
- * Therefore, if a skipped function is open, the stub leaves by `ret`, and the trampoline leaves by
- * a jump. In this case only the `ret` of the called function is mispredicted. If no skipped
- * function is open, the stub leaves like the other stubs, and nothing is mispredicted.
+ * has no frame. The CPU predicts the `ret` of a skipped function only if the CPU's return stack
+ * still has the `call` of that function. Therefore, if a skipped function is open, the stub leaves
+ * by `ret`, and the trampoline leaves by a jump. The CPU then mispredicts one `ret`, that of the
+ * called function. If no skipped function is open, the stub leaves like the other stubs, and
+ * nothing is mispredicted.
  *
  * THREAD_ALONE_SLOT has the return slot of the last call that FAST_LOOK_UP has skipped. If this
  * slot is above the return slot of the new call, the stub assumes that the skipped function is

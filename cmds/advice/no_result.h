@@ -1,6 +1,7 @@
 /*
- * Explains why nothing is left to show or to record. The text names the options that left nothing,
- * and says what the recording has without them.
+ * Explains why nothing is left to show or to record. The text names the options that leave
+ * everything out. The text also tells facts about the recording, such as the duration of the
+ * longest call.
  */
 #ifndef UTRAIL_CMDS_NO_RESULT_H
 #define UTRAIL_CMDS_NO_RESULT_H
@@ -13,8 +14,8 @@ struct trace_data;
 
 /*
  * Print why the view of @pipe, which has ended, had nothing to show. Prints nothing if @pipe was
- * stopped, or if a file was damaged. Reads the recording again: once without the options that leave
- * something out, and once with each of them alone.
+ * stopped, or if a file was damaged. Reads the recording again: first without any option that
+ * leaves something out, and then with one such option at a time.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -78,12 +78,13 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses in @text. A declaration of the source is preferred to one of @global. Returns 0
- * or -ENOMEM.
+ * Rewrite the uses of events in @text. If the source and @global both declare an event, the
+ * declaration in the source counts. Returns 0 or -ENOMEM.
  *
- * @global: events that any source declares by fstrace_declare(). They apply only to variables that
- *         this source declares extern, to members of structures ("a.b"), and to elements of arrays
- *         ("a[1]"). They do not apply to parameters, which may have the names of unrelated events
+ * @global: events that any source declares by fstrace_declare(). These events apply only to
+ *         variables that this source declares extern, to members of structures ("a.b"), and to
+ *         elements of arrays ("a[1]"). These events do not apply to parameters, because parameters
+ *         may have the names of unrelated events
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -298,10 +298,11 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Check the output and read the earlier entries. If this fails, no command runs. Then run the
- * command of the build, if there is one, and write the output. Returns an error if the checks or
- * the recording fail. If the command's exit status is not 0, returns this status. In all other
- * cases returns the result of writing the output.
+ * Check the output, and read the earlier entries. After an error in these two steps, no command
+ * runs. Then run the command of the build, if there is one, and record its processes. Finally write
+ * the output. Returns an error if a check, the reading or the recording fails. If the exit status
+ * of the command is not 0, returns this status. In all other cases returns the result of writing
+ * the output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {

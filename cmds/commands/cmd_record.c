@@ -323,8 +323,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * Begins to record tracepoints, and reports missing ones. From this time `info` names the kernel
- * files, so that a recording that is cut off can be read.
+ * Begins to record tracepoints, and reports missing ones. Then adds the files of the kernel's
+ * records to `info`, so that readers find these files even if the recording is cut off.
  */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {

@@ -92,8 +92,8 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 }
 
 /*
- * If the recording is damaged, its part before the damage is written. Only the user may read a file
- * that has environments, because they may hold secrets.
+ * If the recording is damaged, its part before the damage is written. Other users cannot read a
+ * file with environments, because environments may hold secrets.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)

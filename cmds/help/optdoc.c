@@ -255,8 +255,8 @@ static bool is_first_of_letter(const struct opt_row *row)
 }
 
 /*
- * Writes the letter of an option. If two options share a letter, the second one is written with the
- * name of the command that takes it.
+ * Writes the entry for the letter of an option. If two options share a letter, the second option
+ * gets an entry for each of its commands. Such an entry begins with the name of the command.
  */
 static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 {

@@ -403,8 +403,8 @@ static int take_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- the file, and the recording --- */
 
 /*
- * Reads the formats of events. A record may be about another task than the one that has made it.
- * The number of this other task can be read only when the format of the record is known.
+ * Reads the formats of events. A record may be about another task than the task that has made the
+ * record. The number of this other task can be read only when the format of the record is known.
  */
 static int read_formats(struct kernel_trace *kt, struct uft_err *err)
 {
@@ -544,8 +544,8 @@ static void tell_damage(const struct kernel_trace *kt)
 
 /*
  * Without --no-limit, the maximum number of tasks is TASKS_MIN plus one for each BYTES_PER_TASK
- * bytes of the input. In all cases it is at most IMPORT_TASKS_MAX. The limits are needed because
- * each task becomes a file.
+ * bytes of the input. With or without --no-limit, there are at most IMPORT_TASKS_MAX tasks. The
+ * limits are needed because each task becomes a file.
  */
 #define TASKS_MIN      4096
 #define BYTES_PER_TASK 16
@@ -604,8 +604,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * After a failure, no new files may stay in a recording that existed before. (A new
-		 * directory is not a recording yet, because it has no `info`.)
+		 * After a failure, no new files may stay in a recording that existed before the
+		 * import. (A new directory is not a recording yet, because it has no `info`.)
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

@@ -1,4 +1,4 @@
-/* The tasks of imported logs, and their events that are not written yet. */
+/* The tasks of imported logs. A task holds the records of its events until a file has them. */
 #ifndef UTRAIL_CMDS_IMPORT_TASKS_H
 #define UTRAIL_CMDS_IMPORT_TASKS_H
 

@@ -35,9 +35,9 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
  * Take the probe out. Returns 0 or a negative errno with a text. -ESRCH: the process has ended or
- * has no probe. -EBUSY: no thread could be made to do this, or a thread still runs code of the
- * probe. After errors other than -ESRCH the probe stays loaded, records nothing without the
- * recorder, and is unloaded by the next attach. The text says so.
+ * has no probe. -EBUSY: no thread could be made to call functions of the probe, or a thread still
+ * runs code of the probe. After errors other than -ESRCH the probe stays loaded, and records
+ * nothing without the recorder. The next attach unloads the probe. The text tells these facts.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
@@ -46,9 +46,9 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
  *
  * @nr_left: gets the number of sites that could not be changed. There are two usual reasons: the
  *           site extends over two pages, or a thread prevented each attempt. A thread prevents
- *           the change when the thread is in the site, or will return into the site. Hooks that
- *           must be taken out at the ends of functions are not counted, because open calls may
- *           still need these hooks
+ *           the change when the thread is in the site, or will return into the site. If a hook at
+ *           the end of a function must be taken out but is still there, this hook is not counted:
+ *           an open call may still need the hook
  */
 struct attach_patches {
 	const struct process_patches *patches;

@@ -446,7 +446,7 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 			return -EBUSY;
 		/*
 		 * If the thread got a signal before it made the step, deliver the signal with the
-		 * next step. The signal's handler is outside of the range.
+		 * next step. The signal's handler is outside of [@start, @end).
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

@@ -33,7 +33,8 @@ struct attached_thread {
 
 /*
  * @memory_fd: /proc/PID/mem
- * @is_child: the process is a child of the recorder. Other code takes its exit status
+ * @is_child: the process is a child of the recorder. The exit status of the process is left for
+ *         other code
  * @threads: the threads to which the recorder is attached
  * @wait: a function that is called again and again while the recorder waits for a thread, for
  *        example during a call. The function waits for at most a millisecond. NULL: no function

@@ -5,9 +5,9 @@
  * the memory of the other process. The code that the thread runs ends with rt_sigreturn(2), which
  * restores that context.
  *
- * If the recorder is alive, it restores the registers before the code reaches its end. An
- * interrupted system call then goes on with its remaining time. After rt_sigreturn(2) the kernel
- * would not know that time any more.
+ * If the recorder is alive, the recorder restores the registers before the thread reaches
+ * rt_sigreturn(2). An interrupted system call then goes on with its remaining time. After
+ * rt_sigreturn(2) the kernel would no longer know the remaining time.
  */
 #include <errno.h>
 #include <linux/ptrace.h>

@@ -152,7 +152,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * In this number of looks, only the first thread is examined. The first thread already has an arena
+ * The number of attempts that examine only the first thread. The first thread already has an arena
  * of the allocator. A call in another thread might make a new arena, which would then stay in the
  * process.
  */

@@ -1,6 +1,6 @@
 /*
- * Starts and stops recording the events of a libutrail-trace that was loaded before the probe (see
- * attaching.h and trace/seam/recorder.h).
+ * Starts and ends the recording of events that libutrail-trace reports, if the process has loaded
+ * libutrail-trace before the probe (see attaching.h and trace/seam/recorder.h).
  */
 #include <errno.h>
 

@@ -121,9 +121,9 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
 
 /*
  * Wait until the text is restored and no thread runs code of the probe. Afterwards no code calls
- * the probe. If a recorder was killed while it attached, a thread may still be in the probe, and
- * may change the text after the recorder has restored it. So the changes are undone once more after
- * a thread was seen in the probe.
+ * the probe. If a recorder was killed while it attached, a thread may still be in the probe. Such a
+ * thread may change the program after the changes were undone. So if a thread was found in the
+ * probe, ATTACH_WITHDRAW is repeated when no thread is in the probe any more.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {

@@ -96,9 +96,9 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 }
 
 /*
- * Send the probe those patches of @all that it does not know, and read its list of changes into
- * a->text. Returns -EAGAIN when the probe cannot take the patches at this moment, or when the
- * stopped thread cannot do this work.
+ * Send the probe those patches of @all that the probe does not know. Then read the probe's list of
+ * changes into a->text. Returns -EAGAIN when the probe cannot take the patches at this moment, or
+ * when the stopped thread cannot make the call.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {

@@ -145,8 +145,8 @@ struct stacks {
 };
 
 /*
- * Looks at words of a stack. If they contain the frame of a signal handler, the stack that the
- * signal has interrupted is added to @stacks.
+ * Looks at words of @stack. The words may contain the frame of a signal handler, and the signal may
+ * have interrupted code on another stack. In this case that other stack is added to @stacks.
  */
 static void look_at_words(struct look *look, const uint64_t *words, size_t nr, size_t nr_new,
 			  const struct mapping *stack, struct stacks *stacks)
