@@ -201,9 +201,10 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * If @result is not NULL, clears pf->result, so that the plan that contains @result may be freed.
+ * If @result is not NULL, captures the return value by @result, and then clears pf->result. From
+ * then on, this frame does not keep the plan that contains @result from being freed.
  *
- * @pf: belongs to @f
+ * @pf: the struct planned_frame of @f
  */
 static inline void planned_put_quick_exit(struct thread *t, const struct frame *f,
 					  struct planned_frame *pf, uint64_t now_ns,

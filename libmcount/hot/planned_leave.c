@@ -130,8 +130,9 @@ NOINLINE static void leave_decided(struct thread *t, const struct arch_regs *reg
 }
 
 /*
- * Handles all returns outside of the common cases. planned_prepare() needs the most stack, so it is
- * called before the frame of leave_decided() is on the stack.
+ * Handles all returns outside of the common cases. planned_prepare() needs more stack than any
+ * other part of this work. So planned_prepare() is called before the frame of leave_decided() is on
+ * the stack.
  */
 NOINLINE static void leave_prepared(struct thread *t, const struct arch_regs *regs)
 {

@@ -78,8 +78,9 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of an open or barred thread, if the stubs and hot/fast.h do not end
- * frames of this kind. Returns false when nothing was done.
+ * Ends the innermost frame of an open or barred thread, if that frame is thread->fast_base and not
+ * planned.open_base. The stubs and hot/fast.h do not end such a frame. Returns false when nothing
+ * was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -121,7 +122,7 @@ static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t re
 
 /*
  * True when the thread knows that @addr has a rule for which planned_is_alike() is false. A thread
- * that forgot the function, or has not called it yet, does not know the rule.
+ * does not know the rule of a function that the thread has forgotten or has not called yet.
  */
 static inline bool planned_knows_rule(const struct thread *t, uint64_t addr)
 {

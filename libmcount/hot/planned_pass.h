@@ -17,11 +17,11 @@
  * false while the recorder has news (plan_update.h).
  *
  * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
- * such a struct. From the number of the frames above planned.open_base, the probe can compute the
- * missing structs of these frames. planned.now is the selection inside of planned.open_base. Before
- * other code uses the frames without structs, planned_settle() completes them, and the thread is
- * not open any more. Each return of a completed frame takes the slow path. Therefore the code for
- * common cases must not settle a thread.
+ * such a struct. By counting the frames above planned.open_base, the probe can compute the missing
+ * structs of these frames. planned.now is the selection inside of planned.open_base. Before other
+ * code uses the frames without structs, planned_settle() completes them, and the thread is not open
+ * any more. Each return of a completed frame takes the slow path. Therefore the code for common
+ * cases must not settle a thread.
  *
  * An open thread stays open at these calls:
  *

@@ -12,8 +12,8 @@
 #include "libmcount/values/watch.h"
 
 /*
- * These functions are SLOW, so they are called by slow_call(). They allocate the memory in which a
- * struct planned keeps its payloads (@args) and readings.
+ * SLOW, called by slow_call(). Allocate the memory in which a struct planned keeps its payloads
+ * (@args) and its readings.
  */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
@@ -29,8 +29,8 @@ static inline bool has_args_room(struct planned *p)
 /*
  * HOT: does slow work, such as making room for a record with all payloads, before arguments are
  * captured. The slow work and the capturing both need room on the program's stack, which may be
- * small. So a call must not need both at the same time (doc/internals/hot-path.md, "Arguments").
- * Does nothing in a forked child that has not reported itself.
+ * small. So the slow work ends before the capturing begins (doc/internals/hot-path.md,
+ * "Arguments"). Does nothing in a forked child that has not reported itself.
  */
 static inline void planned_prepare(struct thread *t)
 {

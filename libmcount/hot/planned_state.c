@@ -201,9 +201,9 @@ void planned_close(struct thread *t)
 		}
 	}
 	/*
-	 * If a signal handler leaves this function by longjmp() before the end, p->now lacks the
-	 * changes of the frames. The end of a frame sets p->now to pf->before, so p->now becomes
-	 * right again.
+	 * If a signal handler leaves this function by longjmp() before p->now is stored, p->now
+	 * does not count these frames. The error lasts only until a frame ends, because p->now then
+	 * becomes pf->before.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -328,11 +328,11 @@ void planned_take_up(struct thread *t)
 }
 
 /*
- * A thread needs a plan first as @taking and then as @plan. After planned_take_up() has stored a
+ * A thread stores a plan first in @taking and then in @plan. After planned_take_up() has stored a
  * newer plan in @plan, only frames may still need the older plan. This function checks @taking,
- * @plan and the frames in this order, so that it finds a plan that moves during the checks. The
- * last frame checked is the frame above @top: for a moment after a thread has popped a frame, the
- * thread still uses the data of the frame.
+ * @plan and the frames in this order, so that no plan is missed when the thread moves the plan to
+ * the next place during the checks. The last frame checked is the frame above @top: for a moment
+ * after a thread has popped a frame, the thread still uses the data of the frame.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {
@@ -361,7 +361,7 @@ void planned_end(struct thread *t)
 
 	/*
 	 * In a forked child, @t may belong to a thread of the parent that was in a hook during the
-	 * fork. The hook may have set these members.
+	 * fork. The hook may have set the members that are cleared here.
 	 */
 	p->estimate_ns = 0;
 	p->frames[1].result = NULL;

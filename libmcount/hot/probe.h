@@ -519,9 +519,9 @@ void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
 
 /*
- * COLD. thread_before_fork() counts a fork for the recorder. The child calls thread_after_fork(),
- * which notes the child for the recorder. The child has only one thread, so thread_after_fork()
- * frees the states of the other threads.
+ * COLD. thread_before_fork() counts a fork in the arena, for the recorder. The child calls
+ * thread_after_fork(), which notes the child's pid in the arena. The child has only one thread, so
+ * thread_after_fork() frees the states of the other threads.
  */
 void thread_before_fork(void);
 void thread_after_fork(void);

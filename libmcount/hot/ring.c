@@ -31,8 +31,9 @@
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * The bytes that are kept free at the end of each segment. A head at the end of a segment therefore
- * means that the thread has left that segment, and that segment_used[] is valid.
+ * The bytes that are kept free at the end of each segment. Records never fill these bytes. So a
+ * ring head at the end of a segment means that the thread has left the segment, and that
+ * segment_used[] is valid for the segment.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -88,8 +89,8 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
- * Returns the state of a recorder that has no number in this process' pid namespace: 0 when it has
- * ended, else '?'.
+ * Returns the state of a recorder that has no number in this process' pid namespace: 0 when the
+ * recorder has ended, else '?'.
  */
 static char state_elsewhere(void)
 {

@@ -70,8 +70,8 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 }
 
 /*
- * Sets the bounds of a thread's own stack by the slot of its outermost call, which lies on that
- * stack.
+ * Sets the bounds of a thread's own stack by the slot of the thread's outermost call. The slot lies
+ * on that stack.
  */
 static void adopt_own_stack(struct thread *t, uint64_t slot)
 {
@@ -158,8 +158,9 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the stack that the thread left when it switched to @t. Returns NULL if the program has
- * not made that stack, if @slot lies elsewhere, or if a thread runs on that stack.
+ * Returns the stack that the thread left when the thread switched to the stack of @t. Returns NULL
+ * if the program has not made that stack, if @slot lies elsewhere, or if a thread runs on that
+ * stack.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
@@ -309,7 +310,7 @@ static void search(void *arg)
 		to = home;
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
-	/* If the stack of the slot gets no state, its calls count as calls on the stack of @t. */
+	/* If the stack of the slot gets no state, calls on it count as calls on the stack of @t. */
 	if (!to)
 		return;
 	switch_to(t, to);
@@ -382,8 +383,7 @@ static bool lies_in(const struct taking *k, uint64_t address)
 /*
  * True when the thread switches to a piece of the stack of @t, for example to an array in the frame
  * of an open call. False if the innermost call of @t lies between the bounds that the program has
- * given. In this case the bounds are wrong, or the program has given the bounds of the stack of @t
- * itself.
+ * given. In this case the bounds are wrong, or are the bounds of the whole stack of @t.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

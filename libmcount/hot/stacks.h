@@ -6,8 +6,9 @@
 
 /*
  * A stack that the program has made has a thread state, a ring and a task id of its own
- * (RING_FIRST_STACK_TID and above). Any thread may switch to the stack later. The probe notices a
- * switch only at the next call or return, whose slot lies on another stack.
+ * (RING_FIRST_STACK_TID and above). Any thread may later switch to such a stack. The probe does not
+ * notice the switch before the next call or return. The slot of that call or return lies on another
+ * stack.
  *
  * The probe knows only the range of the calls on a stack: @low and @high of the stack's state.
  * Inside of that range, a call above the innermost frame means that the program has jumped out of
@@ -38,7 +39,7 @@ struct thread *stacks_enter(struct thread *t, uint64_t slot);
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 
 /*
- * Returns the state that an exit hook with stack pointer @sp belongs to, or @t when that is
+ * Returns the state that an exit hook with stack pointer @sp belongs to, or @t when that state is
  * unknown.
  */
 struct thread *stacks_find(struct thread *t, uint64_t sp);
@@ -54,8 +55,9 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
- * COLD. Called when this thread ends or is to be left alone. If it is on a stack that the program
- * has made, no thread runs on that stack from now on, and self becomes the thread's own state.
+ * COLD. Called when this thread ends or is to be left alone. If this thread is on a stack that the
+ * program has made, no thread runs on that stack from now on, and self becomes the thread's own
+ * state.
  */
 void stacks_go_home(void);
 

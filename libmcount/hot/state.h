@@ -10,7 +10,7 @@
 /*
  * No member of struct thread stores the thread's state. state_set() sets the members that stubs
  * test: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of() derives
- * the state from these members. A stub that changes @calls has thereby changed the state.
+ * the state from these members. So a stub changes the state when the stub changes @calls.
  *
  * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
  * OUT) if each of its frames has a struct planned_frame. planned_pass.h explains the other states.
@@ -156,8 +156,8 @@ static inline enum thread_state state_selected(const struct planned *p)
 }
 
 /*
- * Returns the offset in struct planned of the table of calls that the stubs use in this state.
- * Returns 0 if they use none.
+ * In this state, the stubs use a table of calls that is a member of struct planned. Returns the
+ * offset of that member, or 0 if the stubs use no such table.
  */
 static inline size_t state_table(enum thread_state state)
 {

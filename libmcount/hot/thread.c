@@ -90,7 +90,7 @@ void thread_name_ring(struct thread *t)
 	r->is_child = is_child();
 	r->tid = t->is_made && !r->is_child ? RING_TID_STACK : own_syscall(SYS_gettid);
 	r->start_ns = clock_kernel_ns();
-	/* A writer that sees this value also sees the members that are set above. */
+	/* A writer that sees RING_LIVE also sees the members that are set above. */
 	atomic_store_explicit(&r->state, RING_LIVE, memory_order_release);
 }
 
@@ -122,8 +122,8 @@ struct thread *thread_make_state(void)
 }
 
 /*
- * The number of states that no thread uses. If the value is wrong for a moment, a thread searches
- * in vain, or makes a new state that was not needed.
+ * The number of states that no thread uses. The value may be wrong for a moment. Then a thread
+ * searches in vain for such a state, or makes a new state although another state is free.
  */
 static _Atomic int32_t nr_free_states;
 
@@ -319,7 +319,7 @@ void thread_cut_off(_Atomic uint32_t *counter)
 	if (t == &probe_idle_thread || !probe.tracing)
 		return;
 	thread_leave_alone();
-	/* If this thread has made no call yet, thread_leave_alone() has not set self. */
+	/* thread_leave_alone() does not set self if this thread has made no call yet. */
 	self = &probe_idle_thread;
 	atomic_fetch_add(counter, 1);
 }
@@ -416,8 +416,8 @@ static void leave_all_rings(void)
 /*
  * In a forked child, gives up a state that is not the current state of this thread. Usually the
  * state belongs to another thread. But if the fork interrupted a hook of this thread that was about
- * to switch to the state, the hook will still use the state. The hook must not write to the ring of
- * the process that forked.
+ * to switch to the state, the hook will still use the state. So the state gives up the parent's
+ * ring, to which the hook must not write.
  */
 static void give_up_other(struct thread *other)
 {

@@ -19,9 +19,9 @@
  * the slot gets the address of the site's stub.
  *
  * A slot that is not bound yet leads to the dynamic linker. At the first call the linker would
- * overwrite the address of our stub. The linker finds the slot by a relocation in the table at
- * DT_JMPREL. So the module gets a copy of that table, in which the relocations of hooked slots
- * point to the sites' targets. Binding works or fails as it would without the probe.
+ * overwrite the address of the site's stub. The linker finds the slot by a relocation in the table
+ * at DT_JMPREL. So the probe gives the module a copy of that table. In the copy, the relocations of
+ * hooked slots point to the sites' targets. Binding works or fails as it would without the probe.
  */
 
 /*
@@ -32,7 +32,7 @@
 #define CALLS_ROOM 65536
 #define CALLS_MAX  (1U << 20)
 
-/* The stubs of one batch of sites, and before them the cell through which they jump. */
+/* The stubs of one batch of sites, preceded by the cell through which these stubs jump. */
 struct stub_page {
 	uint64_t cell;
 	uint64_t pad;
@@ -118,8 +118,8 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Changes the protection of the part that is read-only after relocation. Relocation is over, so
- * this part is writable only while the probe changes it.
+ * Changes the protection of the part of a module that is read-only after relocation. Relocation is
+ * over, so this part is writable only while the probe writes to it.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -138,8 +138,8 @@ static ElfW(Dyn) * find_dynamic(const struct module *m, int64_t tag)
 
 /*
  * Returns the address of a table of the module, or NULL when the module has no such table. In the
- * file, the table's dynamic entry contains an offset. The dynamic linker may have replaced the
- * offset by the table's address (as on x86).
+ * module's file, the dynamic entry for the table contains an offset. In memory, the dynamic linker
+ * may have replaced that offset by the table's address (as on x86).
  */
 static const void *table_at(const struct module *m, int64_t tag)
 {

@@ -110,8 +110,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * The stub of a silent patch begins with the moved code. If there is no such code, the stub
-	 * is empty, and @at is the next stub.
+	 * The stub of a silent patch begins with the moved code. If no code was moved, the stub is
+	 * empty, and @at is the address of the next stub.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
@@ -179,8 +179,8 @@ static uint32_t count_operands(const struct adoption *a, const struct plan_patch
 }
 
 /*
- * The size of all operands. They come after all stubs, since a stub may run on into the next one
- * (PLAN_PATCH_INNER).
+ * The size of all operands. The operands come after all stubs, since execution may continue from
+ * the end of a stub into the next stub (PLAN_PATCH_INNER).
  */
 static uint64_t all_operands_bytes(const struct adoption *a)
 {
@@ -285,8 +285,8 @@ uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to)
 }
 
 /*
- * True for a patch that lies in two pages. A recorder that is killed while it takes the patch out
- * may have written one page only.
+ * True for a patch that lies in two pages. If a recorder is killed while it takes such a patch out,
+ * the recorder may have written only one of the pages.
  */
 static bool is_in_two_pages(const struct patch *patch)
 {

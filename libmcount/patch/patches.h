@@ -38,8 +38,8 @@ bool patches_are_there(void);
 bool patches_are_around(const void *function);
 
 /*
- * COLD, after a dlopen(). Puts patches in again, if a module was closed and is loaded again at the
- * same address. The newly loaded code has no patches.
+ * COLD, after a dlopen(). If a module was closed and is loaded again at the same address, the newly
+ * loaded code has no patches. This function puts the patches of such a module in again.
  */
 void patches_look_again(void);
 

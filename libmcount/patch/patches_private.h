@@ -8,7 +8,7 @@
 #include "libmcount/patch/stub_memory.h"
 
 /*
- * The part of a struct plan_patch that is still needed after its stub was written.
+ * The part of a struct plan_patch that is still needed after the stub of the patch was written.
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore

@@ -69,8 +69,8 @@ static bool write_code(const struct wanted *w, struct stub_memory *to, const str
 }
 
 /*
- * Takes over the stub memory at @addr. This is possible if a probe that has left this process wrote
- * the same bytes there.
+ * Takes over the stub memory that an earlier probe has left at @addr. Returns NULL if there is no
+ * such memory, or if its code is not the code that this probe would write.
  */
 static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 {

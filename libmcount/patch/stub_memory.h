@@ -19,7 +19,7 @@
  *
  * Once a patch leads to the memory, the memory stays mapped for ever, since a thread may run in the
  * stubs at any time. A probe that leaves a process makes the cells lead to @pass. The next probe
- * takes the memory over if that probe would write the same bytes.
+ * takes the memory over if the memory holds the code that the next probe would write.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory

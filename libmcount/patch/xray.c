@@ -1,6 +1,6 @@
 /*
  * The hooks for clang's XRay: the sleds in the program's code call these hooks. A function has
- * sleds at its entry and its exits, so no return address is replaced.
+ * sleds at its entry and at its exits, so the probe need not replace return addresses.
  */
 #include "libmcount/hot/fast.h"
 #include "libmcount/hot/frames.h"

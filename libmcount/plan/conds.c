@@ -101,7 +101,7 @@ static uint64_t widen_float(uint32_t bits)
 
 /*
  * Converts an x87 extended number to the nearest double, and NaN to NaN. A number that is too small
- * for a normal double becomes the subnormal double next to 0, with the same sign.
+ * for a normal double becomes the smallest subnormal double with the same sign.
  */
 static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 {

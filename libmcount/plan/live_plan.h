@@ -26,8 +26,7 @@ struct live_func {
  *
  * @bytes: the size of the whole memory
  * @serial: a number that is unique among the plans of the process
- * @era: while plans follow each other without a change of a function's rule, all of them have the
- *       same @era: the serial of the first of these plans
+ * @era: the serial of the oldest plan since which no function's rule has changed
  * @older: in a replaced plan: the next element of the list of replaced plans
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start

@@ -29,8 +29,8 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * A forked child without an arena of its own sets probe.news to this word, because the word in the
- * arena belongs to its parent. So the child looks for a new plan at each call.
+ * A forked child without an arena of its own makes probe.news point to this word, because the word
+ * in the arena belongs to its parent. So the child looks for a new plan at each call.
  */
 static const _Atomic uint32_t always = 1;
 

@@ -7,8 +7,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * The probe has no thread and no descriptor for news. Therefore the recorder writes a word that
- * hooks read under every plan. The word is arena.news if the plan has PLAN_STEERABLE, and
+ * The probe has neither a thread nor a descriptor to receive news. Instead, the recorder writes a
+ * word that hooks read under every plan. The word is arena.news if the plan has PLAN_STEERABLE, and
  * control_page.finished otherwise. The recorder also clears probe_skips, for the entry stubs. After
  * that, one thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
  */

@@ -109,7 +109,7 @@ static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		plan->funcs[plan->nr_funcs++] = move_func(plan, old, old->funcs[i++]);
 }
 
-/* Adds the parts of @old. They come first, so that their indexes do not change. */
+/* Adds the parts of @old. These parts come first, so that their indexes do not change. */
 static void add_old(struct live_plan *plan, const struct live_plan *old)
 {
 	memcpy(plan->rules, old->rules, old->nr_rules * sizeof(*old->rules));
@@ -372,8 +372,9 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * Sets the process up anew, except for what its first plan has fixed. A thread that began without
- * rules gets its struct planned at its next call. All open calls of such a thread were recorded.
+ * Applies @settings to the process, except for properties that the first plan has fixed. A thread
+ * that began without rules gets its struct planned at its next call. All open calls of such a
+ * thread were recorded.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -429,9 +430,9 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Stores ranges of code. A return address that lies in one of them is not replaced. The ranges must
- * be stored before a patch can replace return addresses. Entries are copied one at a time, since
- * there may be many.
+ * Stores ranges of code. A return address that lies in one of these ranges is not replaced. The
+ * ranges must be stored before a patch can replace return addresses. The ranges are copied one at a
+ * time, since there may be many.
  */
 static void keep_callers(const struct plan_view *view)
 {

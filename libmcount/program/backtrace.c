@@ -1,5 +1,6 @@
 /*
- * backtrace(3) and _Unwind_Backtrace(), interposed so that a program finds only its own functions.
+ * backtrace(3) and _Unwind_Backtrace(), interposed so that their results contain no functions of
+ * the probe.
  */
 #include <errno.h>
 #include <execinfo.h>
@@ -94,8 +95,9 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * Finds the unwinder's function @name, as the program would. If libgcc is used only by a library
- * that was opened late, the function is found only in libgcc's own scope.
+ * Finds the unwinder's function @name, as the program would. If libgcc was loaded only for a
+ * library that the program has opened by dlopen(3), the function is found only in libgcc's own
+ * scope.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

@@ -1,8 +1,8 @@
 /*
  * dlopen(3) and dlsym(3) act for the module of their caller ($ORIGIN, RUNPATH, RTLD_NEXT). These
- * functions find the module by their return address. If they returned to the probe, their results
- * would differ. So both functions return to a return instruction in the caller's module, and that
- * instruction returns to the probe.
+ * functions find the module by their return address. With a return address in the probe, their
+ * results would differ. So dlopen(3) and dlsym(3) return to a return instruction in the caller's
+ * module, and that instruction returns to the probe.
  */
 #include "libmcount/program/caller.h"
 

@@ -8,14 +8,14 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * Calls @fn(@a, @b) so that @fn takes the module of @caller for the module of its own caller.
+ * Calls @fn(@a, @b) so that @fn acts as if the module that contains @caller had called @fn.
  * arch_call_returning_through() explains @lazy.
  */
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
- * Called instead of the function of @site when the return slot leads to the trampoline. Calls that
- * function so that it sees its true caller.
+ * Called instead of the function of @site when the return slot leads to the trampoline. Calls the
+ * function of @site, and makes the true caller visible to that function.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 

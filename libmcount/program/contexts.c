@@ -15,8 +15,8 @@ EXPORTED int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 EXPORTED int setcontext(const ucontext_t *to);
 
 /*
- * uc_stack is the stack that makecontext(3) was given. If the context was not made by
- * makecontext(3), uc_stack has no meaning, and the stack pointer lies outside of it.
+ * If makecontext(3) has made the context, uc_stack is the stack of the context. Otherwise uc_stack
+ * has no meaning, and the stack pointer lies outside of uc_stack.
  */
 static void take_up(const ucontext_t *to)
 {

@@ -35,8 +35,8 @@ OWN_NAME(dlopen);
 EXPORTED int dlclose(void *handle);
 
 /*
- * After dlclose(3), the addresses of the module's code may belong to no module, or later to another
- * one. So callers_forget() drops what the probe knows about these addresses.
+ * After dlclose(3), the module may be unloaded, and the addresses of its code may later belong to
+ * another module. So callers_forget() drops what the probe knows about these addresses.
  */
 int dlclose(void *handle)
 {

@@ -15,8 +15,8 @@
 #include "utils/format/probe/control.h"
 
 /*
- * If the caller has made an environment for the new program, the probe adds its variables to that
- * environment. The probe does not add variables to @environ. So if a program has removed the
+ * If the caller has made an environment for the new program, the probe adds its own variables to
+ * that environment. The probe does not add variables to @environ. So if a program has removed the
  * probe's variables from @environ (clearenv(3)), the variables stay removed. uftrace does the same.
  *
  * The functions in this file may run in the child of a vfork(2), on a small stack, or in a signal
@@ -81,8 +81,9 @@ static bool begins_with(const char *var, const char *name, size_t len)
 }
 
 /*
- * Returns the caller's LD_PRELOAD. If it lacks the probe's library, the result has that library
- * first, and then the caller's libraries. @room has space for all of them.
+ * Returns the caller's LD_PRELOAD. If the caller's LD_PRELOAD lacks the probe's library, the result
+ * names the probe's library first, and then the caller's libraries. @room has space for all of
+ * them.
  */
 static char *merge_preload(char *var, char *room)
 {

@@ -9,7 +9,7 @@
 
 /*
  * Returns the definition of @name that follows the probe's own, or NULL. An attached probe is the
- * last module, so the result is the first definition in this case.
+ * last module. For such a probe, the result is the first definition of @name.
  *
  * @cache: keeps the result for later calls
  */

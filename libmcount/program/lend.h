@@ -7,7 +7,8 @@
 /*
  * A child of vfork(2) has its parent's `self`. So the parent makes a state with a ring for the
  * child, and `self` points to that state until the child executes a program or ends. The calls that
- * are open in the parent are open in the child, too. In the child, only vfork(2) returns.
+ * are open in the parent are open in the child, too. The child returns only from vfork(2), and not
+ * from the other open calls.
  *
  * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */

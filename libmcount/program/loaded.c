@@ -60,7 +60,7 @@ static const struct {
 };
 
 /*
- * _dl_find_object() takes no lock. It finds a module after the module has been relocated, and until
+ * _dl_find_object() takes no lock. It finds a module from the end of the module's relocation until
  * the module is unloaded.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE

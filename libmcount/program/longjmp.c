@@ -35,7 +35,7 @@ static void forget_interrupted_hook(void)
 
 /*
  * Ends the frames that are jumped over. A target that is below this function's frame, or more than
- * MAX_JUMP_BYTES above it, is on another stack. In this case the next hook ends the frames.
+ * MAX_JUMP_BYTES above that frame, is on another stack. In this case the next hook ends the frames.
  */
 static void leave_jumped_over(const struct __jmp_buf_tag *env, int value)
 {

@@ -125,7 +125,10 @@ static void visit_relocations(const struct loaded *ours, const struct loaded *li
 	}
 }
 
-/* Calls @fn for each function that the probe calls, or only for the function named @only. */
+/*
+ * Calls @fn for each function of libc that the probe calls. If @only is not NULL, calls @fn only
+ * for the function with that name.
+ */
 static void visit_all(const struct loaded *ours, const struct loaded *libc, const char *only,
 		      visit_fn *fn, void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * Makes the probe's calls of libc reach libc, even if the program defines functions of the same
- * names.
+ * Makes the probe's calls of libc functions reach libc, even if the program defines functions with
+ * the same names.
  */
 #ifndef UTRAIL_LIBMCOUNT_OWN_LIBC_H
 #define UTRAIL_LIBMCOUNT_OWN_LIBC_H

@@ -78,7 +78,10 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 	return has_frame;
 }
 
-/* Counts a call for which the list of open calls has no room, if the plan records the call. */
+/*
+ * The list of open calls has no room for a call. If the plan records the call, counts the call as
+ * too deep.
+ */
 NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 {
 	guard_take(t);

@@ -153,9 +153,9 @@ static INLINE enum fast_call fast_end(uint64_t key)
 
 /*
  * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
- * --no-libcall, such calls are the calls of functions in C, and the calls of libraries' code.
- * Without --no-libcall, such calls are the calls of functions in C that a library's @code makes.
- * Code without facts counts as the program's own.
+ * --no-libcall, the result is true for calls of functions in C, and for calls of libraries' code.
+ * Without --no-libcall, the result is true for calls of functions in C that a library's @code
+ * makes. Code without facts counts as the program's own.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

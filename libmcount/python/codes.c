@@ -62,8 +62,8 @@ static bool has_others(struct py_object *code, bool is_of_main)
 }
 
 /*
- * Stores facts as the probe's extra value of @code. If they are the first facts in that code
- * object, also checks that the layout finds them.
+ * Stores facts as the probe's extra value of @code. If @code had no extra values before, also
+ * checks whether the probe can find these facts by python_codes.layout.
  */
 static bool put_facts(struct py_object *code, name_facts facts)
 {
@@ -80,8 +80,8 @@ static bool put_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Keeps @facts, which have changed, in @code. In a second or later interpreter, put_facts() fails
- * until the probe has got an index for its extra values.
+ * Stores changed @facts in @code. In each interpreter but the first, put_facts() fails until the
+ * probe has got an index for its extra values.
  */
 static void keep_facts(struct py_object *code, name_facts facts)
 {
@@ -93,8 +93,8 @@ static void keep_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Code that cannot keep its facts gets NAME_ASKED without a question to the recorder, and is not
- * recorded. Otherwise the recorder would be asked at each call of the code.
+ * Code that cannot keep its facts is not recorded. Such code gets NAME_ASKED although the recorder
+ * was not asked. Without NAME_ASKED, the recorder would be asked at each call of the code.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {

@@ -1,7 +1,7 @@
 /*
  * Places of members (see layout.h) of PyFrameObject, _PyInterpreterFrame, PyCodeObject and
- * PyInterpreterState. They are the same in all releases of a version, and on all machines of 64
- * bits.
+ * PyInterpreterState. These places are the same in all releases of a version, and on all machines
+ * of 64 bits.
  */
 #include "libmcount/python/layout.h"
 

@@ -30,7 +30,9 @@ struct py_layout {
 /* COLD. Returns the layout of the running interpreter, which is all 0 for an unknown version. */
 struct py_layout layout_find(void);
 
-/* Returns the part of a frame that has its code and variables, or NULL when that part is gone. */
+/*
+ * Returns the part of @frame with the frame's code and variables, or NULL when that part is gone.
+ */
 static inline struct py_object **layout_inner(const struct py_layout *l, struct py_frame *frame)
 {
 	struct py_object **words = (struct py_object **)frame;

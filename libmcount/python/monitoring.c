@@ -17,7 +17,9 @@
 
 /* --- functions that the interpreter calls --- */
 
-/* Python's None. Its references are not counted, since it is never freed (from 3.12 on). */
+/*
+ * Python's None. From Python 3.12 on, None is never freed, so references to None are not counted.
+ */
 static struct py_object *none;
 
 static const struct py_type *code_type;
@@ -32,8 +34,8 @@ static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 }
 
 /*
- * Callbacks return this object to switch their event off at one place in the code. The event stays
- * off until sys.monitoring is told to restart events.
+ * A callback returns this object to switch its event off at the place in the code where the event
+ * has occurred. The event stays off until sys.monitoring is told to restart events.
  */
 static struct py_object *disable;
 
@@ -317,8 +319,9 @@ static bool register_takers(struct py_object *monitoring, int tool)
 }
 
 /*
- * Gives the tool's number back. Removes the callbacks only if the program has no audit hooks, since
- * Python tells audit hooks of each removal. Callbacks that stay registered are not called any more.
+ * Gives the number @tool back to Python. Removes the callbacks only if the program has no audit
+ * hooks, since Python tells audit hooks of each removal. Callbacks that stay registered are not
+ * called any more.
  */
 static void leave_tool(struct py_object *monitoring, int tool)
 {

@@ -187,7 +187,7 @@ static void note_program(const char *file)
 	}
 }
 
-/* The name of a module is among the first items of its dictionary, which may be long. */
+/* The dictionary of a module may be long, but the module's name is among the first items. */
 #define GLOBALS_LOOKED_AT 64
 
 /*
@@ -253,7 +253,7 @@ static bool is_own(const char *file)
 
 bool names_have_main;
 
-/* True when the running @code is the program itself, and not one of its functions. */
+/* True when the running @code is the main module's own code, and not that of a function. */
 static bool is_main(struct py_object *code)
 {
 	const char *module = module_text("__name__");
@@ -281,7 +281,7 @@ static void name_code(struct description *d, struct py_object *code)
 	add_text(d->name, sizeof(d->name), own);
 }
 
-/* An error that the program has raised, which is kept until the probe is done. */
+/* An error that the program has raised. The probe puts the error aside during its own work. */
 struct error {
 	struct py_object *type, *value, *trace;
 };

@@ -8,8 +8,8 @@
 #include "utils/format/callables.h"
 
 /*
- * The facts about a function, in one word, which the probe attaches to the function's code object.
- * The word is 0 when the facts were not looked up yet.
+ * A word with the facts about a function. The probe attaches the word to the function's code
+ * object. The word is 0 when the facts were not looked up yet.
  */
 typedef uint64_t name_facts;
 

@@ -1,7 +1,7 @@
 /*
  * The program's own profile functions (own_profile.h). In each thread, Python calls one C function
- * for events, and passes one object to it. The probe replaces this function, but not the object.
- * The probe's function calls the program's function after its own work.
+ * for profile events, and passes one object to that function. The probe replaces the C function,
+ * but not the object. The probe's function calls the program's function after its own work.
  */
 #include "libmcount/python/own_profile.h"
 
@@ -13,7 +13,8 @@
 
 /*
  * The offset of the profile function in a thread's state. The offset differs between versions of
- * Python, so the probe finds it by a search for its own function. 0: it was not found
+ * Python, so the probe searches the state for the address of the probe's own function. 0: the
+ * search has found nothing
  */
 static size_t profile_place;
 
@@ -143,8 +144,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If sys.setprofile() replaces this function,
- * the first event of the new function is the end of that call of sys.setprofile().
+ * True when the program has set a profile function. If the program calls sys.setprofile() to
+ * replace this function, the first event for the new function is the end of that call.
  */
 static bool has_own(void)
 {

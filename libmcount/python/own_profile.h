@@ -6,7 +6,7 @@
 
 #include "libmcount/python/api.h"
 
-/* With the GIL: true when no profile function is set in @t, or it is unknown whether one is set. */
+/* With the GIL: true when no profile function is set in @t, or when the probe cannot find out. */
 bool own_profile_is_free(struct py_thread *t);
 
 /*
@@ -16,8 +16,8 @@ bool own_profile_is_free(struct py_thread *t);
 void own_profile_begin(void);
 
 /*
- * COLD, with the GIL. Called when the program may have set its profile function in this thread, or
- * removed it. From now on the probe's profile function is called before the program's.
+ * COLD, with the GIL. Called when the program may have set or removed its own profile function in
+ * this thread. From now on the probe's profile function is called before the program's.
  */
 void own_profile_look(void);
 

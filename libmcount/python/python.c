@@ -101,8 +101,9 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * True when the program begins, after the interpreter's start. A host program that embeds the
- * interpreter begins by executing a string, or importing a module, while no Python code runs.
+ * True when the program begins, after the interpreter's start. If a host program embeds the
+ * interpreter, the program begins when the host executes a string or imports a module while no
+ * Python code runs.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -152,7 +153,7 @@ static bool is_interpreter_itself(void)
 
 /*
  * Adds the audit hook as soon as the interpreter has a thread. By then the interpreter has chosen
- * its allocator (PYTHONMALLOC, -X dev), with which it allocates memory for the hook.
+ * its allocator (PYTHONMALLOC, -X dev), which provides the memory for the hook.
  */
 static void begin_hearing(void)
 {

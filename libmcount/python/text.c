@@ -101,7 +101,7 @@ static bool has_byte(const char *text, size_t len, char byte)
 	return false;
 }
 
-/* Writes @bytes if all of them fit, so that no character is cut. */
+/* Writes all of @bytes, or nothing if there is no room for all. So no character is cut. */
 static void put(struct writer *w, const char *bytes, size_t len)
 {
 	if (w->is_full || len > w->limit - w->text->len) {
@@ -235,8 +235,8 @@ static char choose_quote(struct py_object *o, intptr_t len)
 	bool has_single = false;
 
 	/*
-	 * Characters after ARGBLOB_STRING_MAX are not shown, so they do not affect the choice of
-	 * quotes.
+	 * Characters after the first ARGBLOB_STRING_MAX are not shown, and do not affect the choice
+	 * of quotes.
 	 */
 	for (intptr_t i = 0; i < MIN(len, (intptr_t)ARGBLOB_STRING_MAX); i++) {
 		uint32_t c = api.str_char(o, i);

@@ -87,7 +87,7 @@ void threads_begin(void)
 	own_profile_begin();
 	/*
 	 * With sys.monitoring, the profile function was set only so that own_profile_begin() could
-	 * find where Python stores it.
+	 * find the place where Python stores the profile function.
 	 */
 	if (python_threads.is_monitored)
 		set_profile(NULL);

@@ -101,7 +101,7 @@ static struct py_object *value_of(const struct valued_call *call, struct py_obje
 	return o && text_is_cell(o) && has_cell(call->code, nr) ? text_out_of_cell(o) : o;
 }
 
-/* The bytes that the texts of one payload share, with the length and the padding of each text. */
+/* The bytes for all texts of one payload, including the length and the padding of each text. */
 #define TEXTS_BYTES 1000U
 
 static unsigned limit_for(unsigned nr)

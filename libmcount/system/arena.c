@@ -14,11 +14,12 @@
 /*
  * An arena needs gigabytes of address space, and the program may lower its RLIMIT_AS at any moment.
  * So only the header is mapped at first. Rings are mapped when threads need them: first one ring,
- * and then as many more as are already mapped, so their number doubles each time.
+ * and later each time as many rings as are already mapped. So the number of mapped rings doubles
+ * each time.
  *
- * mremap(2) with an old size of 0 maps shared memory once more, for any length, so no descriptor is
- * kept. Each piece of rings is mapped together with the page before it: the header, or the last
- * page of the former piece.
+ * mremap(2) with an old size of 0 maps shared memory once more, with any length. So the probe need
+ * not keep a descriptor of the memory. Each piece of rings is mapped together with the page before
+ * it: the header, or the last page of the former piece.
  *
  * @first: the number of the first ring of this piece in the arena
  */
@@ -51,8 +52,9 @@ static void unmap_rings(void *at, uint64_t bytes)
 }
 
 /*
- * The list is emptied before the rings are unmapped. Otherwise a child that another thread forks
- * meanwhile would unmap these addresses again, although it may have other memory there.
+ * The list of pieces is emptied before the rings are unmapped, because another thread may fork
+ * meanwhile. If the list were not empty, the child would later unmap these addresses again,
+ * although the child may have other memory there.
  */
 static void unmap_all(struct arena *a)
 {

@@ -15,8 +15,9 @@ bool arena_adopt(int fd);
 void arena_drop(void);
 
 /*
- * SLOW. Claims a free ring. Returns NULL when no mapped ring is free and no more can be mapped: all
- * are mapped, there is no address space, or a seccomp filter forbids the system call (seal.h).
+ * SLOW. Claims a free ring. Returns NULL when no mapped ring is free and no further ring can be
+ * mapped: all rings are mapped, there is no address space, or a seccomp filter forbids the system
+ * call (seal.h).
  */
 struct ring *arena_claim_ring(void);
 

@@ -296,8 +296,8 @@ static const struct control_row rows[] = {
 static const struct control_table table = { rows, ARRAY_SIZE(rows) };
 
 /*
- * Receives a packet. Returns its whole length, which may exceed @size. Returns 0 when no packet
- * came, or when there was no room for its descriptors.
+ * Receives a packet. Returns the length of the whole packet, which may exceed @size. Returns 0 when
+ * no packet came, or when there was no room for its descriptors.
  */
 static size_t receive(struct channel *ch, void *packet, size_t size)
 {

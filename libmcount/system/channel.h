@@ -31,7 +31,7 @@ void channel_init(struct channel *ch);
 
 /*
  * Begin a conversation: connect to the recorder at probe.address, check that the recorder runs as
- * the process' user or as root, and send HELLO.
+ * the user of this process or as root, and send HELLO.
  */
 bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 

@@ -19,7 +19,8 @@
 /*
  * For watched signals the kernel has the probe's handler, with the flags and the mask of the
  * program's action. The probe's handler calls the program's with the same arguments, or lets the
- * signal end the program (SIG_DFL). SIG_IGN is left to the kernel.
+ * signal end the program (SIG_DFL). If the program ignores the signal (SIG_IGN), the kernel has
+ * SIG_IGN instead of the probe's handler, unless --signal names the signal.
  *
  * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, because the probe may read bad
  * memory while such a handler runs.
@@ -50,8 +51,8 @@ static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
 /*
- * The number of entries for a signal's action. Each change of the action goes to the next entry, so
- * that a thread that reads the former entry is not disturbed.
+ * The number of entries for the actions that one signal has had. A new action goes to the next
+ * entry, so that a thread that reads the former entry is not disturbed.
  */
 #define KEPT 16
 
@@ -220,7 +221,8 @@ static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *
 
 /*
  * Runs the program's handler, or the default action. For the default action, a signal that a
- * process has sent (code 0 or less, sigaction(2)) is sent again, and a fault comes again by itself.
+ * process has sent (code 0 or less, sigaction(2)) is sent again, and a fault occurs again without
+ * help when the instruction runs again.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -334,7 +336,7 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 /*
  * Called after the kernel was asked about signal @sig, which was not watched before. If another
  * thread has begun to watch the signal meanwhile, @act is set once more: either @act has replaced
- * the probe's handler, or the handler has replaced @act. Returns 0, or -1 with errno.
+ * the probe's handler, or the probe's handler has replaced @act. Returns 0, or -1 with errno.
  *
  * @act: the action that was set; NULL: none
  * @old: the action that the kernel has returned; NULL: none
@@ -488,8 +490,8 @@ void fault_forget_mask(void)
  * setcontext(3) and swapcontext(3).
  *
  * The probe does not interpose ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
- * sigsetmask(3). A program may call such a function between fork and exec. There, the probe's
- * version would call dlsym(3), which might wait for ever.
+ * sigsetmask(3). A program may call such a function between fork and exec. In that child, the
+ * probe's version would call dlsym(3), which might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \

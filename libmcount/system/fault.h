@@ -10,7 +10,8 @@
  *
  * If the thread blocks the signal of a fault, the fault ends the program. So a thread looks at its
  * signal mask before its first read. The mask may change in a function of fault.c, in a handler of
- * a watched signal, or by a jump. Then the thread looks again before its next read.
+ * a watched signal, or by a jump. After each of these events, the thread looks again before its
+ * next read.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must read its signal mask first */
@@ -43,8 +44,8 @@ void fault_find_functions(void);
 
 /*
  * COLD. Lets a fault in a read of the program's memory come to the probe's handler. This function
- * and the two below do nothing when the probe must not replace the program's handlers: when it is
- * attached, or after fault_withdraw(). Without the probe's handler, reads are slower.
+ * and the two below do nothing when the probe must not replace the program's handlers: when the
+ * probe is attached, or after fault_withdraw(). Without the probe's handler, reads are slower.
  */
 void fault_guard_begin(void);
 

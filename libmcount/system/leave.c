@@ -1,6 +1,6 @@
 /*
  * The recorder makes a thread of the program run the functions of this file when the recorder
- * attaches the probe, and when it removes the probe again (doc/internals/attach.md).
+ * attaches the probe, and when the recorder removes the probe again (doc/internals/attach.md).
  */
 #include "libmcount/system/undo.h"
 
@@ -117,8 +117,8 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * Restores the slots that lead to the trampoline. Returns the number of these slots, plus the
- * numbers of threads inside of hooks and inside of long calls (undo_enter()).
+ * Restores the slots that lead to the trampoline. Returns the sum of three numbers: these slots,
+ * the threads inside of hooks, and the threads inside of long calls (undo_enter()).
  */
 static int64_t count_inside(void)
 {
