@@ -20,8 +20,8 @@
  * @rest: the names still to follow
  * @nr_links: number of links followed so far
  * @stops_at_last: the last name is not followed
- * @only_of: (uid_t)-1 until a link is followed that belongs neither to the caller nor to root;
- *         afterwards the link's owner, who must own the file
+ * @only_of: (uid_t)-1 until the walk follows a link that belongs neither to the caller nor to root.
+ *         After that, the owner of the link: the file must belong to this user
  */
 struct walk {
 	const char *path;
@@ -37,7 +37,7 @@ static bool is_ours(uid_t uid)
 }
 
 /*
- * True when all users may create names in the directory. Also true when the directory is sticky and
+ * True when all users may create names in the directory, or when the directory is sticky and
  * belongs neither to the caller nor to root.
  */
 static bool is_public(const struct stat *dir)

@@ -13,7 +13,7 @@
  *
  * @dir_fd: the directory, opened with O_PATH
  * @name: the last name: not a link, unless @is_kernels
- * @is_there: a file has this name, and @st describes it
+ * @is_there: a file with the name @name exists, and @st describes the file
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
  * @is_shared: all users may create names in the directory, or its owner is neither the caller nor
  *         root. Rights of the directory's group have no influence
@@ -33,10 +33,10 @@ struct place {
  * Find the place of @path; the last name need not exist. Each step works on descriptors, so the
  * file that is used is the file that was checked.
  *
- * Links that belong to the caller or to root are followed. A link of another user is
+ * Links that belong to the caller or to root are followed. A link that belongs to another user is
  * - refused in a directory where all users may create names (mode o+w, or a sticky directory of
  *   another user), even if the kernel lacks protected_symlinks (proc_sys_fs(5));
- * - followed elsewhere, but only to files of the link's owner.
+ * - followed in any other directory, but only to files that belong to the owner of the link.
  *
  * Returns 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR
  * for a directory as the last name, -ELOOP after 40 links.

@@ -174,8 +174,8 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 }
 
 /*
- * Returns the length of directory and file in the key of an entry without output, or 0 for an entry
- * with an output.
+ * If a key has no output, returns the length of the key's first two parts (directory and file).
+ * Returns 0 for a key with an output.
  */
 static size_t bare_key_len(const char *key)
 {
@@ -321,8 +321,8 @@ static int read_response(struct arguments_source *source, const char *name, size
 	int ret = responses_get(db->responses, reading->at, name, max, text, &why);
 
 	/*
-	 * If the recorder has not read the file, or could not because the process had ended, read
-	 * the file as it is now.
+	 * Read the file as it is now if the recorder has not tried to read the file, or if the
+	 * process had ended before the recorder could read the file.
 	 */
 	if (ret == -ENOENT && (!why || why == -ESRCH))
 		ret = arguments_read_file(reading->execution->cwd, name, max, text);
@@ -366,8 +366,9 @@ static void note_unread(struct compdb *db, struct reading *reading)
 
 /*
  * Add the entries of an execution. Returns 0, a negative errno, or 1 when the child processes of
- * the execution must be ignored. Such a child (the compiler that a wrapper runs, or the compiler
- * proper) compiles a source of the execution. The source needs no second entry.
+ * the execution must be ignored. An ignored child is the compiler that a wrapper runs, or the
+ * compiler proper. The child compiles a source that the execution's command names, and this source
+ * needs no second entry.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -390,9 +391,10 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0)
 		return ret;
 	/*
-	 * If response files could not be read, and the other words name no source, do not ignore
-	 * the child processes. One child is the compiler proper, whose arguments include the words
-	 * of the response files. But a command that stops after the preprocessor compiles nothing.
+	 * If response files could not be read, and the rest of the command names no source, do not
+	 * ignore the child processes. One child is the compiler proper, whose arguments include the
+	 * words of the response files. But a command that stops after the preprocessor compiles
+	 * nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
@@ -418,8 +420,9 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
 	/*
-	 * Indexed by execution. True for a driver whose entries were added, for later executions
-	 * of the driver's process, and for all executions that descend from the driver.
+	 * The index is the number of an execution. The element is true if the execution is a driver
+	 * whose entries were added, a later execution of such a driver's process, or a descendant
+	 * of such a driver.
 	 */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;

@@ -17,9 +17,9 @@
  * The entries.
  *
  * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry
- * @keys: directory, file and output of each entry (an unknown output is replaced by the arguments),
- *         on the heap; NULL: a later entry has the same key
- * @by_key: by key, the index of the newest entry plus one
+ * @keys: directory, file and output of each entry, on the heap (if the output is unknown, the
+ *         arguments take its place); NULL: a later entry has the same key
+ * @by_key: for each key, one plus the index of the newest entry
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
  * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
@@ -30,8 +30,8 @@
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now
  * @nr_unread: number of response files that could not be read
- * @unread, @unread_why: name of the first unread response file, on the heap, or NULL, and its
- *         negative errno
+ * @unread, @unread_why: the name of the first response file that could not be read (on the heap;
+ *         NULL: none), and the negative errno of reading this file
  * @cost: cost of the commands so far, in bytes
  * @is_unlimited: @cost has no limit
  * @nr_beyond: number of commands, and of single sources of other commands, that are left out
@@ -60,8 +60,9 @@ struct compdb {
 /*
  * The limit of compdb.cost. It is needed because a command may name many sources, and many commands
  * may name the same response file. The cost counts the bytes of response files and of stored
- * entries, and a fixed amount for each file that is looked up. It also counts a fixed amount for
- * each word of a command: once for each source, and once if the command names response files.
+ * entries, and a fixed amount for each file that is looked up. The cost also counts a fixed amount
+ * for each word of a command. A command's words count once for each source, and once more if the
+ * command names response files.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 
@@ -84,8 +85,9 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Compare only entries without output. Remove each entry whose index is below @nr_earlier if an
- * entry with index @nr_earlier or more has the same directory and file. Returns 0 or -ENOMEM.
+ * Compare only entries without output. An entry is early if its index is below @nr_earlier, and
+ * late otherwise. Remove each early entry for which a late entry has the same directory and file.
+ * Returns 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

@@ -40,15 +40,15 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 		 struct sink *sink);
 
 /*
- * Write the files that one execution has written and another one has only read, as comments in a
- * makefile. The read may be earlier than the write.
+ * Write comments in a makefile: the files that one execution has written and another execution has
+ * only read. The read may be earlier than the write.
  */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * Write the commands that ran again with the same arguments, directory and inputs, as comments in a
- * makefile. The command whose repetitions took the longest time is first.
+ * Write comments in a makefile: the commands that ran again with the same arguments, directory and
+ * inputs. The command whose repetitions took the longest time in total is first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);

@@ -24,13 +24,13 @@ struct run {
 /*
  * The search for equal runs. "By execution" and "by content" tell the index of an array.
  *
- * @following: by execution: 1 + the next execution of the same process
+ * @following: by execution: one plus the index of the next execution of the same process
  * @last_ns: by content: the time when a file with this content was last closed after a write
  * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
  * @in_run: by execution: number of the last run that includes the execution
- * @written, @counted: by content: number of the last run that has written the content, or that has
- *                     counted it as an input
+ * @written, @counted: by content: the number of the last run that has written the content
+ *                     (@written) or has counted the content as an input (@counted)
  */
 struct findings {
 	const struct executions *executions;
@@ -58,8 +58,8 @@ struct findings {
 #define STEPS_FIRST 1000000
 
 /*
- * Equal runs. @execution: the first of them; @nr, @took_ns: the number and the total time of the
- * other runs, except those that is_within_another() finds
+ * Equal runs. @execution: the first run; @nr, @took_ns: the number and the total time of the other
+ * runs, except the runs for which is_within_another() is true
  */
 struct repeat {
 	uint64_t took_ns;

@@ -17,8 +17,8 @@ static bool is_shown(const struct execution *execution)
 }
 
 /*
- * Returns the last execution before @at that has a node, in the same process or else in the nearest
- * ancestor of the process.
+ * Returns the nearest execution before @at that has a node. The search goes through the earlier
+ * executions of the process, then those of the parent process, and so on.
  */
 static size_t shown_before(const struct executions *executions, size_t at)
 {

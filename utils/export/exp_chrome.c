@@ -15,7 +15,7 @@
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
 /*
- * @names: for each function, its name and the text that follows it up to the end of the line
+ * @names: for each function, the text from the function's name to the end of the line
  * @tasks: for each task->index, the text between the kind of event and the name
  * @second_ns: the time of the last line, rounded down to a whole second
  * @second_text: the text with which all lines in this second begin

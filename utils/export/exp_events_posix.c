@@ -230,7 +230,7 @@ static int put_posix_point(struct export *ex, const struct task *task, const str
 }
 
 /*
- * Write the entry or the exit of a call. The data of this event are a struct utrail_trace_function
+ * Write the entry or the exit of a call. The event's data are a struct utrail_trace_function
  * (<trace.h>), and then the name of the function. The call site is unknown.
  */
 static int put_posix_call(struct export *ex, const struct task *task, const struct event *event)

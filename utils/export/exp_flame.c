@@ -17,9 +17,9 @@
 #define TEXT_MAX_BYTES (4ULL << 30)
 
 /*
- * Append a name. Characters that separate names, and newlines, are replaced. If the name ends in a
- * blank and a number, this blank is replaced, too, because tools that read the line would take the
- * number for the count.
+ * Append a name. Newlines, and characters that separate names, are replaced. If the name ends in a
+ * blank and a number, the blank before the number is replaced. Otherwise tools would take this
+ * number for the line's count.
  */
 static void put_name(struct strbuf *out, const char *name)
 {

@@ -165,7 +165,10 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 	return export_put_payload(ex, html->task, event, &html->text) ? set_text(html, slice) : 0;
 }
 
-/* Count a point. Returns the number of its kind plus one, or 0 when there is not enough memory. */
+/*
+ * Count a point. Returns one plus the number of the point's kind, or 0 when there is not enough
+ * memory.
+ */
 static uint32_t count_kind(struct html *html, const char *name)
 {
 	uint32_t number = text_number(&html->kinds, name);

@@ -130,8 +130,8 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write the packet that names the clock of the recording, and relates it to the time of day. All
- * clocks that count from boot are named as the monotonic clock.
+ * Write the packet that names the clock of the recording, and relates it to the time of day. Every
+ * clock that counts from boot gets the name of the monotonic clock.
  */
 static void write_clocks(struct export *ex)
 {

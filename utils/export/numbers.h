@@ -56,7 +56,7 @@ struct text_numbers {
 void text_numbers_deinit(struct text_numbers *numbers);
 
 /*
- * Returns the number of @text plus one, or 0 when there is not enough memory. A new text is added
+ * Returns one plus the number of @text, or 0 when there is not enough memory. A new text is added
  * first. For a new text the result is the new value of numbers->nr.
  */
 uint32_t text_number(struct text_numbers *numbers, const char *text);

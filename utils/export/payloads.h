@@ -1,4 +1,4 @@
-/* Arguments of calls that are open, for formats that write a call when it ends. */
+/* Arguments of open calls, for formats that write each call at the end of the call. */
 #ifndef UTRAIL_EXPORT_PAYLOADS_H
 #define UTRAIL_EXPORT_PAYLOADS_H
 

@@ -88,7 +88,7 @@ static inline int callable_compare(int64_t integer, uint64_t bits)
 #define PYTHON_MINOR_LAST  13
 
 /*
- * True for names like "python" and "/usr/bin/python3.11", and for those of debug builds, like
+ * True for names like "python" and "/usr/bin/python3.11", and for names of debug builds, like
  * "python3.11d" and "python3-dbg".
  */
 static inline bool python_is_name(const char *path)

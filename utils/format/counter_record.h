@@ -7,8 +7,8 @@
 #include "utils/format/record.h"
 
 /*
- * A value is split into pieces of 24 bits, the lowest bits first, each in one record. Payloads are
- * not used, since uftrace 0.13 would stop at an unknown payload.
+ * A value is split into pieces of 24 bits, the lowest bits first. Each record has one piece.
+ * Payloads are not used, since uftrace 0.13 would stop at an unknown payload.
  *
  * - The low 32 bits of the address are the counter's id. The next 16 bits of the address are the
  *   low 16 bits of the piece.

@@ -103,7 +103,7 @@ static bool get_i64(struct info *info, const struct info_line *line, struct text
 	return text_i64(in, (int64_t *)((char *)info + line->offset));
 }
 
-/* Write "<a> / <b> (<names>)" from the int64_t at @offset and the one after it. */
+/* Write "<a> / <b> (<names>)". <a> is the int64_t at @offset, and <b> is the next int64_t. */
 static void put_pair(const struct info *info, const struct info_line *line, struct strbuf *out)
 {
 	const int64_t *field = (const int64_t *)((const char *)info + line->offset);
@@ -305,8 +305,9 @@ static bool get_state(struct info *info, const struct info_line *line, struct te
 }
 
 /*
- * The lines in the order of the file. A line whose prefix begins with the whole prefix of
- * another line comes before that other line, because the longer prefix must be compared first.
+ * The lines in the order of the file. If the prefix of one line begins with the whole prefix of
+ * another line, the line with the longer prefix is first, because its prefix must be compared
+ * first.
  */
 static const struct info_line info_lines[] = {
 	FIELD_LINE("exename:", INFO_EXE_NAME, put_string, get_string, exename),

@@ -7,8 +7,9 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * Returns the number of words that the kernel has put before the words with which a script was
- * called: the interpreter, and perhaps its argument in the script's first line.
+ * When a script is called, the kernel puts words before the words of the call: the interpreter, and
+ * perhaps the interpreter's argument from the script's first line. Returns the number of the words
+ * that the kernel has added.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {

@@ -7,8 +7,8 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * Set the empty @argv to the words of the command, without launchers and the words that the kernel
- * puts before a script. Reads no file. Returns 0 or -ENOMEM.
+ * Set the empty @argv to the words of the command. Words of launchers, and words that the kernel
+ * puts before a script, are left out. Reads no file. Returns 0 or -ENOMEM.
  *
  * @kind: gets the compiler; COMPILER_NONE: the program is no compiler
  */

@@ -458,7 +458,7 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		/*
 		 * The language applies to the files after the option. clangd moves the source to
 		 * the end of the command, after this option. So if the command has several sources,
-		 * keep the option only for the sources after it.
+		 * keep the option only for the sources that follow the option.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

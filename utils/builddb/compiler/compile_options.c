@@ -112,7 +112,7 @@ static const char *const with_word[] = {
 	"-wrapper",
 };
 
-/* Options that only the linker uses, whose argument is or may be the next word. */
+/* Options that only the linker uses. The next word is, or may be, the argument of the option. */
 static const char *const linker_with_word[] = {
 	"--entry",    "--for-linker", "--library-directory",
 	"-L",	      "-R",	      "-T",

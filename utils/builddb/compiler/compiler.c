@@ -61,7 +61,7 @@ static size_t without_version(const char *name, size_t len)
 	return len && name[len - 1] == '-' ? len - 1 : len;
 }
 
-/* Returns the length of a name without its end "-win32" or "-posix", which is a thread model. */
+/* Returns the length of a name without its thread model: "-win32" or "-posix" at the end. */
 static size_t without_threads(const char *name, size_t len)
 {
 	static const char *const models[] = { "-win32", "-posix" };

@@ -42,8 +42,9 @@ void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append the file @name of execution @at to @text. Returns 0, -ENOENT when the recording does not
- * have the file or its text, -EFBIG when the file has more than @max bytes, or -ENOMEM.
+ * Append to @text the text of the file that execution @at calls @name. Returns 0, -ENOENT when the
+ * recording lacks the file or the file's text, -EFBIG when the file has more than @max bytes, or
+ * -ENOMEM.
  *
  * @responses: may be NULL
  * @why: gets 0, or the reason why the file's text is missing: the recorder's error, or -EFBIG

@@ -240,8 +240,8 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, whose errno is unknown. If the log has no event with the first half of a rename
- * or link, the act has failed because its file did not exist.
+ * Add a failed act, whose errno is unknown. A rename or a link has two halves. If the log has no
+ * event for the first half, the act has failed because the act's file did not exist.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)

@@ -12,8 +12,8 @@
 /* The limit of times, so that sums of times in nanoseconds fit into 64 bits. */
 #define SECONDS_MAX 4000000000ULL
 /*
- * An empty argument has no line. So the number of an argument may be larger than expected, but by
- * no more than this.
+ * An empty argument has no line in a log. So the index in the line of an argument may be larger
+ * than expected, but by no more than this limit.
  */
 #define EMPTY_MAX   4096U
 
@@ -248,7 +248,10 @@ static const char *begin_text(struct etrace_event *event, struct text tag)
 	return NULL;
 }
 
-/* True when @tag is "<tag>_end" for the text that was begun in parts and is still open. */
+/*
+ * True when a text was begun in parts and is still open, and @tag is the text's tag with "_end"
+ * added.
+ */
 static bool ends_parts(const struct etrace_event *event, struct text tag)
 {
 	static const char end[] = "_end";

@@ -142,7 +142,7 @@ int etrace_reader_end(struct etrace_reader *reader);
  * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
  * A task's tid is the lowest 22 bits of its upid. If these bits are 0, or another task has that tid
- * at this time, the task gets a number above all numbers of Linux.
+ * at this time, the task gets a tid above all tids of Linux.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

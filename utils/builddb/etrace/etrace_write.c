@@ -10,8 +10,8 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * The text identifies a task by its upid. The upid has the tid in the lower bits, and above them
- * the task's index plus one.
+ * An etrace text identifies a task by its upid. The upid has the tid in the lower bits, and above
+ * them the task's index plus one.
  */
 #define TID_BITS 22
 
@@ -125,7 +125,7 @@ static bool is_same_open(const struct etrace_open *last, const struct proc_act *
 	       last->flags == act->numbers[1] && last->mode == act->numbers[2];
 }
 
-/* Returns 1 when the task's previous open was equal to @act, 0 when it was not, or -ENOMEM. */
+/* Returns 1 when @act equals the task's previous act of opening a file, 0 when not, or -ENOMEM. */
 static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct proc_act *act)
 {
 	struct etrace_open *last = intmap_get(&writer->opens, (uint32_t)tid);
@@ -454,7 +454,10 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 	return a->upid == b->upid && strcmp(a->text, b->text) == 0;
 }
 
-/* For each variable, write first the numbers of the tasks that have it, and then the variable. */
+/*
+ * For each variable, write the numbers of the tasks that have the variable. Then write the
+ * variable.
+ */
 static void put_environments(struct etrace_writer *writer)
 {
 	const struct etrace_variable *all = writer->variables;

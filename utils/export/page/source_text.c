@@ -183,8 +183,8 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 			continue;
 		if (source->is_python) {
 			/*
-			 * Decorators before the name, and a ')' after the arguments, do not end
-			 * the function.
+			 * Neither decorators before the function's name nor a ')' after the
+			 * arguments end the function.
 			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;

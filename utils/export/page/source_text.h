@@ -28,7 +28,8 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner; a file that some users cannot read must belong to this user
+ * @owner: the recording's owner; a file that some users cannot read must belong to the recording's
+ *         owner
  * @built_ns: the time when the module was built, in ns since 1970; a file that was changed after
  *         this time is not a source of the module
  */
@@ -38,8 +39,9 @@ struct source_asker {
 };
 
 /*
- * Read the file @path. Returns NULL on success, or the reason why the file is not shown, as a
- * string literal to be written after "it ", for example "cannot be read".
+ * Read the file @path. Returns NULL on success. Otherwise returns the reason why the file is not
+ * shown, as a string literal. In a sentence, the reason follows the word "it". Example: "cannot be
+ * read".
  */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);

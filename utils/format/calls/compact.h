@@ -29,8 +29,10 @@
  * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then the functions
  * @nr_records: the number of records, including LOST records
  * @nr_funcs: number of functions that have numbers in the block
- * @depth: the number of calls that are open at the start of the block, as its first record tells
- * @least: at least this number of these calls stays open until the end of the block
+ * @depth: the number of calls that are open at the start of the block, according to the block's
+ *         first record
+ * @least: a lower limit of the number of calls that stay open from the start to the end of the
+ *         block
  * @is_cut: the block ends within a record
  * @sum: compact_sum() of the body
  */

@@ -28,7 +28,7 @@ enum compact_found {
 };
 
 /*
- * The state that changes with each call, so that a loop can keep it in registers.
+ * The state that changes with each decoded call. A loop can keep this state in registers.
  *
  * @context: the context() of the next call
  */
@@ -65,7 +65,8 @@ static inline void compact_state_put(const struct compact_state *state, struct c
 }
 
 /*
- * HOT: read the next token, if it is a call with a short delta, and not later than @until_ns.
+ * HOT: read the next token, if the token is a call with a short delta, and the call's time is
+ * @until_ns or earlier.
  *
  * @end: the end of the tokens
  *

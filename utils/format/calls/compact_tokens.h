@@ -24,8 +24,8 @@ enum token {
 
 /*
  * The six high bits of a token's first byte: enum escape, or the time since the previous record. If
- * their value is from DELTA_SHORT to DELTA_VARINT - 1, a second byte follows, and the time is
- * DELTA_SHORT + (value - DELTA_SHORT) * 256 + the second byte.
+ * the value of these bits is from DELTA_SHORT to DELTA_VARINT - 1, a second byte follows. In this
+ * case the time is DELTA_SHORT + (value - DELTA_SHORT) * 256 + the second byte.
  */
 #define TOKEN_BITS     2
 #define DELTA_SHORT    48 /* smaller values are the time in nanoseconds */

@@ -72,7 +72,8 @@ struct payload_look {
 
 /*
  * Count the words of the payload at @raw. The payload ends before the first word that seems to
- * begin a record of @after_ns or later, or else at the end of the bytes.
+ * begin a record with the time @after_ns or later. If there is no such word, the payload ends after
+ * @len bytes.
  */
 static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 			    struct payload_look *look)
@@ -244,8 +245,8 @@ static uint8_t *put_funcs(const struct compact_coder *coder, uint8_t *out)
 }
 
 /*
- * Write a record with its payload. Returns its length. Returns 0 if the block has no room, or if
- * the record is incomplete and more bytes will follow (@has_more).
+ * Write a record with its payload. Returns the number of bytes that were taken from @raw. Returns 0
+ * if the block has no room, or if the record is incomplete and more bytes will follow (@has_more).
  */
 static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, size_t len,
 			 size_t room, bool has_more)
@@ -269,8 +270,9 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 	size_t used = sizeof(struct record) + words * 8;
 
 	/*
-	 * A record that does not fit waits for the next block. A record that does not fit into an
-	 * empty block is cut, and the next block has the rest of the payload.
+	 * A record that does not fit into the rest of this block waits for the next block. A record
+	 * that does not fit into an empty block is cut, and the next block has the rest of the
+	 * payload.
 	 */
 	if (used > room && room < COMPACT_RAW_MAX)
 		return 0;
@@ -441,8 +443,8 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 
 	begin_coder(coder);
 	/*
-	 * An empty slot has the number 0. The word of an ENTRY is even, so it never equals
-	 * funcs[0].
+	 * An empty slot contains 0, the index of funcs[0]. The word of an ENTRY is even, so this
+	 * word never equals funcs[0].
 	 */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));

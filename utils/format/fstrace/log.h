@@ -64,7 +64,7 @@ void fst_log_sort(char **paths, size_t nr);
 
 /*
  * Open the log to which the first of the sorted @paths belongs. Sets log->nr_paths to the number of
- * files of the log, which are the first ones of @paths. fst_log_close() closes the log.
+ * the log's files. These files are the first ones of @paths. fst_log_close() closes the log.
  */
 void fst_log_open(struct fst_log *log, char **paths, size_t nr);
 void fst_log_close(struct fst_log *log);

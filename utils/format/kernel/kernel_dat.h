@@ -34,8 +34,8 @@ struct kernel_file {
 };
 
 /*
- * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(). It points into
- * the text that was decoded, so the text must outlive it.
+ * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(). The struct
+ * points into the text that was decoded, so the text must outlive the struct.
  */
 struct kernel_header {
 	struct kernel_layout layout;
@@ -46,8 +46,8 @@ struct kernel_header {
 /*
  * Read the text of kernel_header (doc/formats/events.md, "Kernel files").
  *
- * @is_cut: becomes true if the text ends within a file, for example because the recorder was
- *          killed. All files before the incomplete file are valid
+ * @is_cut: becomes true if the text ends in the middle of one of its files, for example because the
+ *          recorder was killed. All files before the incomplete file are valid
  *
  * Returns 0, -EBADMSG with the offset and the expected value in @err, or -ENOMEM.
  */

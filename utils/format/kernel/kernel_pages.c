@@ -112,8 +112,8 @@ int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec
 	if (rec->len < KERNEL_RECORD_HEAD_BYTES || rec->len > room || room_for(0, rec->len) > room)
 		return -EMSGSIZE;
 	/*
-	 * A new page begins after lost records, since a page tells the number of records lost
-	 * before it.
+	 * After lost records, begin a new page, since each page tells the number of records that
+	 * were lost before the page.
 	 */
 	if (pages->used && (missed || delta >> 59 ||
 			    pages->used + room_for(delta, rec->len) + pages->layout.long_size >

@@ -1,4 +1,4 @@
-/* The functions that a recorder calls in a probe that it has put into a running process. */
+/* Functions of a probe that a recorder has put into a running process. The recorder calls them. */
 #ifndef UTRAIL_FORMAT_ATTACH_H
 #define UTRAIL_FORMAT_ATTACH_H
 
@@ -37,8 +37,8 @@ enum attach_step {
 	ATTACH_WITHDRAW = 1,
 	/*
 	 * While other threads are stopped: restore the return slots that lead to the probe. Returns
-	 * the number of these slots, plus the number of threads in a hook or in a long call of the
-	 * probe
+	 * a sum: the number of these slots, and the number of threads that are in a hook or in a
+	 * long call of the probe
 	 */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */
@@ -65,7 +65,7 @@ enum attach_step {
 	 *
 	 * - The second argument is the address of an image of a plan. The image has only patches.
 	 *   The third argument is the size of the image
-	 * - Returns 0 or -errno. -EAGAIN: a thread, maybe the calling one, holds a lock that is
+	 * - Returns 0 or -errno. -EAGAIN: a thread, maybe the calling thread, holds a lock that is
 	 *   needed, so the recorder must try again later
 	 */
 	ATTACH_ADOPT = 9,
@@ -132,8 +132,8 @@ struct attach_call {
 };
 
 /*
- * The open calls of one thread, the outermost first. If they do not fit into the buffer, the
- * recorder hands them over in several parts.
+ * The open calls of one thread, the outermost first. If the calls do not fit into the buffer, the
+ * recorder passes the calls in several parts.
  */
 struct attach_thread {
 	int32_t tid;
@@ -167,12 +167,11 @@ enum attach_change_flags {
 
 /*
  * One change of the program's text. While all threads are stopped, the recorder writes the changes
- * in their order. It takes them back in reverse order.
+ * in their order. To undo the changes, the recorder goes in reverse order.
  *
- * @len: the length of @before, which has the original bytes, and of @after, which has the patched
- *       bytes
- * @clear: the number of bytes at @site, at least @len, in which no thread may be when the change is
- *         written
+ * @len: the length of @before (the original bytes), and of @after (the patched bytes)
+ * @clear: a number of bytes at @site, at least @len. When the change is written, no thread may be
+ *         in these bytes
  * @out_at: the address of a byte, or 0 if there is no such byte. The byte is 1 while the change is
  *          disabled. If the byte is 1 when a module is loaded again, the probe leaves the change
  *          out

@@ -123,8 +123,8 @@ enum box_op {
 	BOX_LINKS,
 	/*
 	 * @a: offset of the pointer to the word of the first bit. @b: offset of the pointer to the
-	 *     word in which the bits end. The object has the number of bits in this last word
-	 *     directly after the pointer at @b
+	 *     word in which the bits end. Directly after the pointer at @b, the object has the
+	 *     number of bits in that word
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */

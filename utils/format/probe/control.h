@@ -41,8 +41,9 @@
  * - The probe closes the connection after each exchange, because the program could close or replace
  *   the descriptor of an open connection.
  * - The socket is in the abstract name space (unix(7)), so no file remains.
- * - A receiver ignores an unknown message that has CONTROL_OPTIONAL. It answers other unknown
- *   messages with ERROR, which ends the conversation. The program runs on without the probe.
+ * - A receiver ignores an unknown message that has CONTROL_OPTIONAL. The receiver answers other
+ *   unknown messages with ERROR, which ends the conversation. The program runs on without the
+ *   probe.
  * - A receiver ignores bytes after the members that it knows
  *   (doc/internals/add-a-control-message.md).
  * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. "filters" is
@@ -262,10 +263,11 @@ struct control_callable {
  * The answer to CALLABLE. If the probe wants a plan, and there is an addition for @range, the
  * answer has a descriptor, as after a dlopen.
  *
- * @addr: the function's address in records (utils/format/callables.h); 0: it is not recorded
+ * @addr: the function's address in records (utils/format/callables.h); 0: the function is not
+ *         recorded
  * @values: the recorded values of its calls, as in CALLABLE_RESULT
- * @range: the number of a range of addresses, which contains @addr. All functions of the range have
- *         the same entries in plans; 0: the function needs no entry
+ * @range: the number of a range of addresses, which contains @addr; 0: the function needs no entry
+ *         in plans. All functions of the range have the same entries in plans
  */
 struct control_callable_is {
 	struct control_header h;
@@ -420,7 +422,7 @@ unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);
 
 /*
- * True when two secrets are equal. The time that this takes does not depend on the bytes that
+ * True when two secrets are equal. The duration of the comparison does not depend on the bytes that
  * differ.
  */
 bool control_secret_is(const uint8_t a[CONTROL_SECRET_BYTES],

@@ -206,9 +206,8 @@ enum plan_call {
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
 	 * The call is not recorded. The slot must point to a function of the probe. The enum
-	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a
-	 * recorded call uses the same slot as a hook, the entry of the hook comes before the entry
-	 * of the call
+	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a hook and
+	 * a recorded call use the same slot, the hook's entry comes before the call's entry
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/*
@@ -441,7 +440,7 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 /*
  * The image is the content of a memfd that the recorder sends to a probe. After a header and a
  * directory, it has sections, each an array of one kind. A reader skips sections of unknown kinds.
- * If entries are longer than expected, it skips their ends.
+ * If entries are longer than expected, the reader skips the ends of these entries.
  *
  * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row in plan.c, and
  * code that uses it.

@@ -9,7 +9,7 @@
 /*
  * The socket's name, in the abstract name space (unix(7)), has the data directory's device and
  * inode number. The recorder accepts requests of its own user, of root, of the recording's owner,
- * and of the user that has started it by sudo.
+ * and of the user that has started the recorder by sudo.
  */
 #define REQUEST_NAME_SIZE   64
 #define REQUEST_NAME_PREFIX "utrail-dir-"
@@ -70,8 +70,8 @@ struct request {
 };
 
 /*
- * An answer. A text without NUL follows, up to the end of the packet. It is the answer to CONTROL,
- * or the reason of @error.
+ * An answer. A text without NUL follows, up to the end of the packet. The text is the answer to
+ * CONTROL, or the reason of @error.
  *
  * @error: 0 or a negative errno. -EOPNOTSUPP means for SAVE that there is nothing to save, and for
  *         PROGRESS that records are kept in memory

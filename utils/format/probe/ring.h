@@ -128,9 +128,9 @@ struct arena_forks {
 
 /*
  * The first page of the arena. The process can write to the page, so the recorder does not trust
- * its content. The recorder keeps the shape of the arena in its own memory. The probe reads the
- * shape from this page, and checks the shape once (arena_adopt()). A process that changes the shape
- * harms only itself.
+ * the page's content. The recorder keeps the shape of the arena in its own memory. The probe reads
+ * the shape from this page, and checks the shape once (arena_adopt()). A process that changes the
+ * shape harms only itself.
  *
  * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
  *            clears @may_skip when it sets @news. The process sets @may_skip when it has the

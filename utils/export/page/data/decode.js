@@ -119,7 +119,8 @@ export class TaskDecoder {
 	}
 
 	/**
-	 * Returns for each node the number of its calls, their total time, and the time of the longest.
+	 * Returns for each node the number of calls, the total time of the calls, and the time of
+	 * the longest call.
 	 */
 	#sums() {
 		const { nr } = this.tree, { ctx, dur } = this;

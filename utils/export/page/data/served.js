@@ -12,8 +12,8 @@ const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * Events of a task at the same time differ by their depths. The depth of an event is the number of
- * the event's kind, plus KINDS for each earlier event of this kind at that time. At most 15 earlier
+ * Events of a task at the same time have different depths. An event's depth is the number of the
+ * event's kind, plus KINDS for each earlier event of this kind at that time. At most 15 earlier
  * events count (INDEX_AT_ONCE in cmds/show/parts/index.h).
  */
 const KINDS = 4096;
@@ -22,8 +22,8 @@ const COMING = " …";
 /** The time after which a failed request is repeated, in ms. */
 const AGAIN_MS = 500;
 /**
- * The part of the picture's width by which a request extends beyond each side of the picture, so
- * that dragging has no delay.
+ * A request covers more than the picture, so that dragging has no delay. On each side, the request
+ * covers this additional part of the picture's width.
  */
 const BESIDE = 0.5;
 
@@ -196,7 +196,7 @@ export class Supplier {
 		this.onText = () => {};
 		/**
 		 * Called with the server's progress in summing up calls, from 0 to 1, or with null
-		 * if it computes no sum.
+		 * if the server computes no sum.
 		 * @type {(part: number | null) => void}
 		 */
 		this.onProgress = () => {};
@@ -217,8 +217,8 @@ export class Supplier {
 		 */
 		this.numbers = new Map();
 		/**
-		 * The range for which the arrays of tasks have calls, and the range that is wanted,
-		 * each as a text.
+		 * Two ranges, as texts: the range for which the arrays of tasks have calls, and the
+		 * range that is wanted.
 		 */
 		this.has = "";
 		this.asked = "";

@@ -14,7 +14,8 @@ export const SIDES = ["base", "pair"];
 const noSums = () => ({ calls: 0, total: 0, self: 0 });
 
 /**
- * Gives both recordings the same scale, from their beginning to the end of the longer one.
+ * Gives both recordings the same scale. The scale reaches from the beginning of the recordings to
+ * the end of the longer recording.
  * @param {import("./recording.js").Recording[]} recordings that begin at the same time
  */
 export function shareScale(recordings) {

@@ -13,12 +13,12 @@ import { lowerBound } from "./task.js";
  */
 
 /**
- * Returns the index of the shown event that is nearest to a time, or -1 if its distance is more
- * than slack.
+ * Returns the index of the shown event that is nearest to a time, or -1 if no shown event is within
+ * slack of the time.
  * @param {import("./task.js").Task} task
  * @param {number} time
  * @param {number} slack
- * @param {Uint8Array} hidden has a number for each kind of events, 0: the events are shown
+ * @param {Uint8Array} hidden has a number for each kind of events; 0: events of this kind are shown
  */
 export function nearestPoint({ pointTime, pointKind }, time, slack, hidden) {
 	const first = lowerBound(pointTime, time);

@@ -17,7 +17,7 @@
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars, which do not overlap in a row. A process is in a row below its parent. A
+ * Executions as bars. The bars of one row do not overlap. A process is in a row below its parent. A
  * Lanes object has the same members as a task, so it is drawn in the same way.
  */
 export class Lanes {

@@ -44,8 +44,8 @@ export const LEAST_SEEN = 20;
 const MARGIN = 0.02;
 
 /**
- * Returns the nearest range that can be shown, with the same width if possible, or null if all of
- * the recording would be shown.
+ * Returns the nearest range that can be shown. If possible, this range is as wide as the given
+ * range. Returns null if all of the recording would be shown.
  * @param {import("./recording.js").Range} range
  * @param {{ first: number, last: number }} recording
  */

@@ -123,8 +123,9 @@ class RangeSummer {
 	}
 
 	/**
-	 * Counts the calls that were open at the range's beginning, if they are unknown (knowsOpen
-	 * is false). Such a call becomes known, and is counted, when it ends.
+	 * Counts the calls that were open at the range's beginning and end in the range. Used if
+	 * the open calls are unknown (knowsOpen is false): each of these calls becomes known when
+	 * it ends.
 	 */
 	#countEnds() {
 		const { task, sums, open, to } = this;

@@ -66,8 +66,7 @@ export class Task {
 		this.pointKind = new Uint32Array(0);
 		/**
 		 * Is set if a server sends events. pointDepth[i] is a number that distinguishes
-		 * event i from those events of the task that have an equal time (KINDS in
-		 * served.js).
+		 * event i from the task's other events at the same time (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
 		/** the time in calls, without waits, in ns */

@@ -81,8 +81,8 @@ export class DiffFlameView extends FlameView {
 		showSide(tree, side);
 		this.measured = null;
 		this.side = side;
-		// The widths are those of one recording. A node without calls in this recording has no
-		// width, so it cannot fill the window.
+		// The widths are those of one recording, which the user has chosen. A node without
+		// calls in that recording has no width, so the node cannot fill the window.
 		while (this.root && !this.root.calls && this.root.parent) this.root = this.at = this.root.parent;
 		this.#showOnly(tree);
 		return tree;

@@ -30,7 +30,8 @@ const DIFF_COLUMNS = MEASURES.flatMap(([measure]) => PARTS
 	.map(([part, title]) => ({ key: `${measure}-${part}`, measure, part, title })));
 
 /**
- * Returns the value of a row in a column, or NaN for a percentage if the value of a recording is 0.
+ * Returns the value of a row in a column. A percentage is NaN if the value of one of the recordings
+ * is 0.
  * @param {DiffRow} row
  * @param {DiffColumn} column
  */

@@ -26,7 +26,8 @@ function rowTop(node) {
 }
 
 /**
- * Visits a box, and the boxes below it that are wide enough and above the line @bottom.
+ * Visits a box, and its descendants in the rows below. Boxes that are too narrow, or that begin at
+ * the line @bottom or below this line, are not visited.
  * @param {Box} first
  * @param {number} bottom
  * @param {(box: Box) => void} visit

@@ -122,8 +122,8 @@ function keepSelected(app, timeline) {
 
 /**
  * Returns a function to be called when tasks have got new arrays. The returned function selects the
- * event that was selected before. If many events have almost the same time, new arrays have only
- * some of them, so the event is added if it is missing.
+ * event that was selected before. If many events have almost the same time, the new arrays have
+ * only some of these events. If the selected event is missing, it is added to the new arrays.
  * @param {import("../state/app.js").App} app
  */
 function keepEvent(app) {
@@ -184,8 +184,8 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// The calls of functions are counted when the whole recording is read, and
-		// again when it has grown.
+		// The calls of functions are counted when the page has the whole recording, and
+		// again when the recording has grown.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");

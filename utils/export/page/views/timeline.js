@@ -11,8 +11,8 @@ import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
 /**
- * A heading above or below the visible part exists if it is at most this number of pixels away from
- * that part. So the key Tab can reach the heading.
+ * The page has a heading above or below the visible part if the distance of this heading from the
+ * visible part is at most this number of pixels. So the key Tab can reach the heading.
  */
 const NEAR = 200;
 
