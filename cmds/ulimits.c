@@ -44,7 +44,10 @@ static void *run_there(void *arg)
 	return NULL;
 }
 
-/* Runs the call in a new thread. Signals go to that thread, as if it were the only one. */
+/*
+ * Runs the call in a new thread. Signals go to the new thread, as if the process had no other
+ * thread.
+ */
 static bool run_in_thread(struct call *call, const pthread_attr_t *attr)
 {
 	pthread_t thread;

@@ -9,11 +9,11 @@
 
 /*
  * Returns the value of fn(argc, argv). If the user's limit on the stack is below 8 MB, sets the
- * default stack of new threads to 8 MB, and runs @fn in a new thread. If this thread cannot start,
- * runs @fn in the present thread.
+ * default stack of new threads to 8 MB, and runs @fn in a new thread. If the new thread cannot
+ * start, runs @fn in the present thread.
  *
  * If @fn runs in a new thread and forks, the child exits when @fn returns in the child. The exit
- * status of the child is the value of @fn.
+ * status of the child is the value that @fn has returned.
  */
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 

@@ -31,8 +31,9 @@ void browser_command_deinit(struct browser_command *command);
  * wait for the browser. Returns the process that tries the browsers, 0 when there is no browser to
  * try, or a negative errno.
  *
- * The process ends with status 0 when a browser has accepted the address. Browsers get empty
- * standard descriptors and no other descriptors, and no signals from the terminal of utrail.
+ * The returned process ends with status 0 when a browser has accepted the address. Browsers get
+ * empty standard descriptors and no other descriptors. The terminal of utrail sends no signals to
+ * the browsers.
  */
 pid_t browser_start(const char *address);
 

@@ -195,9 +195,9 @@ static bool is_at_work(const struct recorder_name *name)
 }
 
 /*
- * Waits for the answer to a request that may take long. If @is_patient is true, asks for signs of
- * life during the wait. For a recorder of another user, @is_patient is false, because such a
- * recorder may give signs of life without end.
+ * Waits for the answer to a request. The answer may take long. If @is_patient is true, asks for
+ * signs of life during the wait. For a recorder of another user, @is_patient is false, because such
+ * a recorder may give signs of life without end.
  */
 static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_patient,
 			      int timeout_ms)

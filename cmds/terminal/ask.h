@@ -65,8 +65,8 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
  * Send a request with a text to the recorder @name. Waits and returns like ask_recorder(). -EPERM
- * means that the listener does not know the secret, or belongs neither to root, nor to the caller,
- * nor to name->owner.
+ * means that the process that answers does not know the secret, or belongs neither to root, nor to
+ * the caller, nor to the user name->owner.
  *
  * @words: the request's text, each word with its NUL
  * @out: the text of the answer is appended to @out

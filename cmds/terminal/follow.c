@@ -76,8 +76,9 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 }
 
 /*
- * Looks at the recording once. The recorder's answer contains a time. Only the next look uses this
- * time, because the present task.txt may still lack a session whose calls began before this time.
+ * Looks at the recording once. The recorder's answer contains the time up to which the records are
+ * complete. This look still uses the time of the answer before, because task.txt may lack a session
+ * that began before the new time. The next look uses the new time.
  */
 static int look_once(struct follow *follow, struct uft_err *err)
 {
@@ -105,7 +106,8 @@ static int look_once(struct follow *follow, struct uft_err *err)
 
 /*
  * The recorder and most files are found by the name of the directory. If another recording has
- * taken this name, the answers and the files belong to the other recording. They must not be shown.
+ * taken this name, the answers and the files belong to the other recording. In this case, their
+ * contents must not be shown.
  */
 int follow_look(struct follow *follow, struct uft_err *err)
 {

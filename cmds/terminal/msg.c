@@ -80,8 +80,8 @@ void msg_warn(const struct msg *msg, const char *fmt, ...)
 }
 
 /*
- * Appends @text to @out. From each part "{one|many}" of @text, appends only "one" if @is_one is
- * true, or only "many" otherwise.
+ * Appends @text to @out. If @is_one is true, replaces each part "{one|many}" of @text with "one".
+ * If @is_one is false, replaces each such part with "many".
  */
 static void add_forms(struct strbuf *out, const char *text, bool is_one)
 {

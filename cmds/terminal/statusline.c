@@ -79,7 +79,7 @@ static bool put_on_terminal(const char *text, size_t len)
 		return false;
 	/*
 	 * The process may move to the background between the check and the write. SIGTTOU is
-	 * blocked, so that such a write does not stop the process.
+	 * blocked, so that a write from the background does not stop the process.
 	 */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTTOU);

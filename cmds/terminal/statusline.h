@@ -2,8 +2,8 @@
  * Shows a command's progress in a line on the terminal of stderr. The process has one such line.
  * Each new text replaces the old text. The line is never wider than the terminal.
  *
- * Any thread may call the functions below. They do not wait for a stopped terminal (Ctrl-S), and
- * writing from the background does not stop the process.
+ * Any thread may call the functions below. The functions do not wait for a stopped terminal
+ * (Ctrl-S). A write from the background does not stop the process.
  */
 #ifndef UTRAIL_CMDS_STATUSLINE_H
 #define UTRAIL_CMDS_STATUSLINE_H

@@ -1,7 +1,7 @@
 /*
  * Starts an editor at a function's line (see state.h). The file name may come from a stranger's
- * recording. So no shell gets the name. The name that the editor gets begins with "/" or "./", so
- * it does not look like an option.
+ * recording. So the name is never passed to a shell. The editor gets a name that begins with "/" or
+ * "./", so that the name does not look like an option.
  */
 #include <errno.h>
 #include <signal.h>

@@ -201,9 +201,9 @@ static int make_replay(struct tui *tui, struct uft_err *err)
 	const struct replay_config shown = {
 		.color = opts->color_mode,
 		/*
-		 * If the fields were NULL, a pass with a time range would print one field more than
-		 * other passes. A pass that begins at a mark has a time range. All passes must
-		 * print the same fields, so the fields are never NULL.
+		 * All passes must print the same fields. If the fields were NULL, a pass with a
+		 * time range would print one field more than other passes. For example, a pass that
+		 * begins at a mark has a time range. So the fields are never NULL.
 		 */
 		.fields = tui->replay_fields ? tui->replay_fields : REPLAY_FIELDS,
 		.merges_leaves = true,

@@ -14,13 +14,13 @@
 #include "utils/view/report/report.h"
 
 /*
- * Starts as { 0 }, is opened by reading_open(), and ends with reading_close(). It must not be
- * moved, because its parts point to each other.
+ * Starts as { 0 }, is opened by reading_open(), and ends with reading_close(). The struct must not
+ * be moved, because its members point to each other.
  *
  * @tree: all calls, with the numbers for all columns of a graph; made by reading_run_tree()
- * @agg: the sums of all calls, made by @report_pipe; a report takes ownership of them
+ * @agg: the sums of all calls, made by @report_pipe; a report takes ownership of @agg
  * @active: the running pipeline, from which the progress is read, or NULL
- * @stops: the user wants reading to end early
+ * @stops: true when the reading must end early, because the user wants this
  */
 struct tui_reading {
 	const struct opts *opts;

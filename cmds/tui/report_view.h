@@ -24,9 +24,10 @@ struct report_view {
 };
 
 /*
- * Make the view from @view->agg, which must have the sums of all calls, and the data that @config
- * needs (report_prepare()). If @config has no sort keys, and the column of the default key is not
- * shown, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with @err.
+ * Make the view from @view->agg, an aggregate. The aggregate must contain the sums of all calls and
+ * the data for @config (see report_prepare()). If @config has no sort keys, and the column of the
+ * default key is not shown, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
+ * @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);

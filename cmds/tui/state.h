@@ -12,12 +12,13 @@
 #include "cmds/tui/view.h"
 
 /*
- * The recording as the replay opens it. The replay does not share the data of @reading (below),
- * because another thread may be using these data.
+ * The recording, opened a second time for the replay. The replay does not use the data of
+ * tui->reading, because another thread may be using these data.
  *
- * @grows: a recorder writes the recording; @follow tells the time up to which the recording is
+ * @grows: a recorder writes the recording; @follow has the time up to which the recording is
  *         complete
- * @left: the number of remaining checks after the recording's files have stopped growing
+ * @left: the number of checks that the replay still makes after the recording's files have stopped
+ *        growing
  */
 struct tui_calls {
 	struct trace_data data;
@@ -157,7 +158,7 @@ void go_deinit(struct tui *tui);
 
 /* Begin to read. The first view is shown when the reading is done. */
 int wait_first(struct tui *tui, struct uft_err *err);
-/* True when @command was postponed, because its view needs data that were not read yet. */
+/* If the view of @command needs data that are not read yet, postpone @command and return true. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
 /* Read the recording once more, for a report with other fields. */
 int wait_for_report(struct tui *tui, struct uft_err *err);

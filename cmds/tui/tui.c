@@ -308,7 +308,10 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 	if (tui.reading)
 		close_tui(&tui);
 
-	/* This process ends by the signal, so that its parent process sees the signal. */
+	/*
+	 * A signal may have ended the screen. Then this process ends by the same signal, so that
+	 * the parent process sees the signal.
+	 */
 	int sig = screen_signal();
 
 	if (sig)

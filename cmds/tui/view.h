@@ -57,7 +57,7 @@ struct tui_view {
  * @put_heading: writes the heading above all lines
  * @put_line: writes the text of one line, without a newline
  * @put_place: writes a text about line @line; the last row of the screen shows this text
- * @is_gap: true when the line only separates other lines, so that the cursor cannot be on it
+ * @is_gap: true when the line only separates other lines; the cursor cannot be on such a line
  * @func_at: returns the function that a line is about, or NULL
  * @has_word: true when a search for @word finds the line
  * @knows_word: false when no line can have @word, so that no search is needed

@@ -13,10 +13,10 @@
 /*
  * A signal handler may interrupt a hook. The handler's calls may touch neither the thread's frames
  * nor its ring. They use a second thread state instead, the aside. Its "ring" is a private buffer.
- * When the interrupted hook ends, it moves the aside's records to the ring.
+ * When the interrupted hook ends, the hook moves the aside's records to the thread's ring.
  *
- * An aside has no aside of its own. If a second handler interrupts a hook while this hook uses the
- * aside, the calls of the second handler are counted as lost.
+ * An aside has no aside of its own. If a second handler interrupts a hook that uses the aside, the
+ * calls of the second handler are counted as lost.
  */
 #define ASIDE_BYTES (1U << 20) /* address space; a page takes memory only after it is written to */
 
@@ -34,8 +34,9 @@ struct aside_mark {
 };
 
 /*
- * @first: the first record of this process. In a forked child, the records before it belong to the
- *         parent, which moves them to its own ring. NULL: all records are of this process
+ * @first: the first record of this process. In a forked child, the records before @first belong to
+ *         the parent process. The parent process moves these records to the ring of the parent
+ *         process. NULL: all records are of this process
  * @marks: only the mark at index @mark counts. A new mark is written to the other element, and
  *         then one store changes @mark
  */
@@ -154,7 +155,7 @@ struct thread *aside_enter(struct thread *t)
 
 /*
  * Moves one record of the aside to the ring. The record's depth in the ring is its depth in the
- * aside plus the depth of the interrupted hook's thread.
+ * aside plus the present depth of @t.
  */
 static void move_record(struct thread *t, const struct record *r)
 {
@@ -217,7 +218,7 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 
 /*
  * In a forked child: leaves the parent's ring, which the interrupted hook has used. Records that
- * were moved to the parent's ring since the fork will be moved again, to the child's ring.
+ * were moved to the parent's ring after the fork will be moved again, to the child's ring.
  */
 static void leave_ring(struct thread *t)
 {
@@ -301,7 +302,7 @@ void aside_flush(struct thread *t)
 
 	/*
 	 * A thread without an aside has no records to move. A handler may make an aside after this
-	 * look, so t->aside is read again below.
+	 * test of t->aside. So t->aside is read again below.
 	 */
 	if (unlikely(!t->aside))
 		t->has_aside_records = 0;

@@ -8,8 +8,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD. Ends the aside's open frames and moves its records to the ring, when the handler that used
- * the aside of @t jumps out for good.
+ * COLD. Called when the handler that used the aside of @t jumps out and will not continue. Ends the
+ * aside's open frames, and moves the aside's records to the ring of @t.
  */
 void aside_give_up(struct thread *t);
 

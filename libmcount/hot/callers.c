@@ -13,10 +13,11 @@
 struct callers callers;
 
 /*
- * @kept: pieces of code. A return address that lies in one of them is not replaced. If there are
- *        more than KEPT_MAX pieces, only return addresses in the range at callers.low are replaced
- * @strangers: pages. A return address that lies in one of them is not replaced until
- *             callers_forget(). The index is the page's number modulo CALLERS_PAGES
+ * @kept: pieces of code. A return address in one of these pieces is not replaced. If there are more
+ *        than KEPT_MAX pieces, a return address is replaced only if it lies in the range that
+ *        begins at callers.low
+ * @strangers: pages. Before the next callers_forget(), no return address in one of these pages is
+ *             replaced. The index is the page's number modulo CALLERS_PAGES
  */
 static struct {
 	bool is_any;
@@ -153,7 +154,10 @@ static void cut(const struct plan_callers *kept)
 	uint64_t before = kept->start > low ? kept->start - low : 0;
 	uint64_t behind = kept->end < high ? high - kept->end : 0;
 
-	/* The range is empty for a moment, so that no thread finds @kept in it. */
+	/*
+	 * The range stays empty while its start changes, so that no thread finds an address of
+	 * @kept in the range.
+	 */
 	__atomic_store_n(&callers.bytes, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.low, before >= behind ? low : kept->end, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&callers.bytes, MAX(before, behind), __ATOMIC_SEQ_CST);

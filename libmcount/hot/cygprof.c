@@ -13,8 +13,8 @@
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
 /*
- * HOT. gcc and clang call the two hooks at the beginning of a function and before each of its ends,
- * as ordinary calls (gcc manual, "Program Instrumentation Options").
+ * HOT. gcc and clang insert ordinary calls of the two hooks: one at the beginning of a function,
+ * and one before each exit of the function (gcc manual, "Program Instrumentation Options").
  */
 EXPORTED void __cyg_profile_func_enter(void *fn, void *caller);
 EXPORTED void __cyg_profile_func_exit(void *fn, void *caller);
@@ -27,8 +27,8 @@ static bool is_of(const struct frame *f, uint64_t fn)
 
 /*
  * Called when @fn is entered with stack pointer @sp. Ends the frames of functions that a jump has
- * left, because these functions have not called their exit hooks. A frame at @sp whose return
- * address is @caller stays open: @fn is inlined into the frame's function.
+ * left. Such a function has not called its exit hook. A frame at @sp whose return address is
+ * @caller stays open: @fn is inlined into the frame's function.
  */
 static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -44,9 +44,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * A call that filters exclude is not recorded, and has no frame. @cyg_again counts the excluded
- * calls of the function of the innermost frame. The stack pointer does not identify the exits of
- * excluded calls, because a function may jump to its exit hook.
+ * A call that filters exclude is not recorded, and has no frame. If the innermost frame is a call
+ * of @fn, @cyg_again counts the excluded calls to @fn. The stack pointer does not identify the
+ * exits of excluded calls, because a function may jump to its exit hook.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -96,7 +96,7 @@ static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 	return likely(sp <= top->slot) && likely(!may_be_of(top, fn));
 }
 
-/* True when the innermost call is the one that began with this stack pointer and function. */
+/* True when the innermost call is a call of @fn that began with stack pointer @sp. */
 static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
 	return t->top->slot == sp && is_of(t->top, fn);
@@ -113,7 +113,7 @@ static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: true when @fn exits from a call that has no frame because @fn was left out when the call
+ * HOT: true when the call that ends has no frame, because @fn was already left out when the call
  * began.
  */
 static inline bool was_left_out(const struct thread *t, uint64_t sp, uint64_t fn)
@@ -164,9 +164,10 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 }
 
 /*
- * Counts a call that has got no frame: no frame is left, there is no room for its record, or the
- * thread cannot get a struct planned. While filters exclude calls (planned_skips()), the call is
- * counted as an excluded call, because was_unwanted() will handle the exit of the call.
+ * Counts a call without a frame. The call got none for one of these reasons: all frames are in use,
+ * the ring has no room for the call's record, or the thread cannot get a struct planned. While
+ * filters exclude calls (planned_skips()), the call is counted as an excluded call, because
+ * was_unwanted() will handle the exit of the call.
  */
 static void note_skipped(struct thread *t, uint64_t fn)
 {
@@ -249,17 +250,17 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 	struct thread *t = guard_return();
 
 	/*
-	 * If there is no state for the exit, the entry of the call was not recorded. In this case
-	 * the exit is not recorded.
+	 * If guard_return() returns NULL, the entry of the call was not recorded. In this case the
+	 * exit is not recorded.
 	 */
 	if (t)
 		exit_guarded(t, sp, fn);
 }
 
 /*
- * HOT: enters calls that thread->calls does not contain. The guard is set, and no open frame has a
- * slot below @sp. This function and enter_rule_open() need more registers than the hook, so they
- * are not inline.
+ * HOT: enters a call of a function that thread->calls does not contain. The guard is set, and no
+ * open frame has a slot below @sp. This function and enter_rule_open() need more registers than the
+ * hook, so they are not inline.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -369,8 +370,8 @@ void __cyg_profile_func_enter(void *fn, void *caller)
 
 /*
  * HOT: true when the exit at @sp may belong to another call than the innermost one. An @sp far
- * above the frame is on another stack. An @sp below the frame is that of a nested call, or that of
- * a function that has called alloca(3).
+ * above the innermost frame is on another stack. An @sp below this frame belongs to a nested call,
+ * or to a function that has called alloca(3).
  */
 static inline bool is_far(const struct thread *t, uint64_t sp)
 {

@@ -169,10 +169,10 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The latest calls of setjmp(3). The address of the jmp_buf decides the element of a call, so the
- * probe finds the element when the call returns a second time. If two threads write to the same
- * element simultaneously, the element may mix the two calls. In this case the second returns of the
- * two calls may be lost.
+ * The latest calls of setjmp(3). The element for a call is chosen by the address of the jmp_buf. So
+ * the probe finds this element again when longjmp(3) makes the call return a second time. If two
+ * threads write to the same element simultaneously, the element may mix the two calls. In this case
+ * the second returns of the two calls may be lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
@@ -207,7 +207,10 @@ void entry_setjmp_returns(struct thread *t, uint64_t env, uint64_t sp, uint64_t 
 		put_instant(t, &env, call->addr, &regs, &regs);
 }
 
-/* Records a call of setjmp(3) when it is entered, with the result 0 of its first return. */
+/*
+ * Records a call of setjmp(3) at its entry. The first return of setjmp(3) has the result 0, so 0 is
+ * recorded.
+ */
 static void put_setjmp(struct thread *t, const uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs)
 {

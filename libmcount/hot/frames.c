@@ -57,9 +57,9 @@ void frames_write_entries(struct thread *t, struct frame *f)
 }
 
 /*
- * True when the hook that pushed @f has put the trampoline's address into the slot of @f. After a
- * tail call to the function of @f, the caller's frame and @f have the same slot. In this case the
- * hook of the caller has put the address there.
+ * True when the hook that pushed @f has put the trampoline's address into the slot of @f. If a tail
+ * call entered the function of @f, the frame of the caller has the same slot as @f. In this case
+ * the hook of the caller has put the trampoline's address into the slot, so the result is false.
  */
 static bool owns_slot(const struct frame *f)
 {
@@ -138,9 +138,9 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 }
 
 /*
- * True when the slot of @f has another value than the return address of @f, or is unreadable. The
- * page of @slot is known to be readable. Other pages are checked before they are read, because
- * stacks of coroutines may be unmapped.
+ * True when the slot of @f has another value than the return address of @f, or is unreadable. If
+ * the slot of @f is in the page of @slot, the slot of @f is known to be readable. If not, this is
+ * checked first, because the stack of a coroutine may be unmapped.
  *
  * @slot: the return slot of the running call
  */
@@ -172,8 +172,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * A slot that still has the trampoline's address belongs to a tail call, whose frames stay
-	 * open. A slot with another address is reused, and its frames have ended.
+	 * If @slot still contains the trampoline's address, the function was entered by a tail
+	 * call, and the frames with @slot stay open. If @slot contains another address, the slot is
+	 * reused, and its old frames have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -222,8 +223,9 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * Finds the return address of a slot that no open frame of this thread has. Either another thread
- * has entered the call (a coroutine), or the probe gave the frame up (old_returns.h).
+ * Finds the return address for @slot when no open frame of this thread has this slot. Either
+ * another thread has entered the call (a coroutine), or the probe gave the frame up
+ * (old_returns.h).
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -260,8 +262,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame whose function has moved its return address to @slot, because the function pops
- * its own arguments. Returns NULL when no frame with a slot near @slot fits.
+ * Finds the frame of a function that pops its own arguments, and has therefore moved its return
+ * address to @slot. Returns NULL when no frame with a slot near @slot fits.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

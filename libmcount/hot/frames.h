@@ -29,9 +29,9 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
 /*
- * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames with lower
- * addresses than @address: the running code has left them without returning. Each frame gets its
- * EXIT, and its true return address is put back into its slot.
+ * SLOW in effect (a few system calls), but callable from hot functions. Ends the frames whose slots
+ * are below @address: the running code has left these frames without a return. Each frame gets its
+ * EXIT, and its slot gets the true return address back.
  */
 void frames_leave_inside(struct thread *t, uint64_t address);
 
@@ -49,8 +49,8 @@ void frames_make_way(struct thread *t, uint64_t *slot);
 void frames_leave_until(struct thread *t, uint64_t fn);
 
 /*
- * Ends the frame with return slot @slot, whose function announces its return (XRay), and the
- * abandoned frames inside of it. Does nothing if no frame has @slot.
+ * Ends the frame with return slot @slot, and the abandoned frames inside of that frame. Used for
+ * functions that announce their return (XRay). Does nothing if no frame has @slot.
  */
 void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -61,8 +61,8 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
 /*
- * Ends the frame with @slot, which returns with @regs and need not be the innermost one. Returns
- * the address at which the program continues.
+ * Ends the frame with @slot, which need not be the innermost frame. The call of this frame returns
+ * with the registers @regs. Returns the address at which the program continues.
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -133,8 +133,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT record of @f, without FRAME_UNSEEN. Readers do not learn from the EXIT
- * that the call was open before the recording began.
+ * The data word of the EXIT record of @f, without FRAME_UNSEEN. So the EXIT does not tell readers
+ * whether the call began before the recording.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {

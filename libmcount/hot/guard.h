@@ -7,8 +7,8 @@
 
 /*
  * HOT, rarely. Called for a call inside of a hook of @t, usually a call of a signal handler that
- * has interrupted the hook. Returns the aside of @t with its guard set, or NULL when the call is
- * not recorded.
+ * has interrupted the hook. Sets the guard of the aside of @t and returns the aside, or NULL when
+ * the call is not recorded.
  */
 struct thread *aside_enter(struct thread *t);
 

@@ -12,7 +12,7 @@ struct reading;
 
 /*
  * The meaning of rules is in doc/facts/language.md, "Which calls are kept". A call has a frame if
- * it is recorded, or if the effects of its rule must be undone at its return.
+ * the call is recorded, or if the return of the call must undo the effects of a rule.
  */
 
 /*
@@ -47,8 +47,9 @@ enum planned_flags {
 };
 
 /*
- * While the thread is open or barred: the data of a frame that the stubs must not pop. In other
- * states of the thread, struct planned_frame has @before in place of this struct.
+ * The data of a frame that the stubs must not pop. A thread uses this struct while the thread is
+ * open or barred (planned_pass.h). In other states, the thread uses planned_frame.before, in the
+ * same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
  *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
@@ -95,9 +96,10 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * Calls for which no rule has to be looked at. The stubs look up the address of the called function
- * in a table of such calls. thread->calls points to the table for the thread's state, and is never
- * NULL. Each line names a table, the state, and the functions in the table:
+ * An entry of a table of functions. The calls of these functions need no look at a rule. The stubs
+ * look up the address of each called function in such a table. thread->calls points to the table
+ * for the thread's state, and is never NULL. Each line below names a table, the state in which the
+ * table is used, and the functions in the table:
  *
  *   planned.skip_out       an open call is opted out: all functions
  *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
@@ -145,15 +147,15 @@ struct watch_state {
  *
  * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last. A
  *        plan stays mapped while it is @plan or @taking of a thread, or a frame needs it
- * @serial, @era: those of @plan; @era is 0 when @now belongs to no plan
+ * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
  * @is_simple: the plan only has filters and arguments, so planned_fast.h may be used; false in an
  *             aside
  * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION:
  *                                          only calls that such rules opt in are recorded
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
- * @depth_counts: calls may be nested deeper than the plan's limit of depth, so it matters which
- *                call has set @now.depth last
+ * @depth_counts: calls may be nested deeper than the plan's limit of depth, so each change of
+ *                @now.depth matters
  * @has_watch: there is something to watch
  * @has_noted: the tables of calls have an entry, or once had one
  * @has_opted_in: the thread has called a function whose calls can open a ready thread
@@ -163,7 +165,8 @@ struct watch_state {
  *             else NULL
  * @is_ready: planned_open() made the thread ready, not open. The first frame that is pushed above
  *            @open_base opens the thread, and thread->admitted is the place of this frame
- * @readings: the values that were read at the entry of each frame; NULL until there are any
+ * @readings: the values that were read at the entry of each frame; NULL until the first values are
+ *            read
  * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the end time of calls that are found to have
  *               returned; 0: such calls end at the present time
  * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Unused pages
@@ -221,9 +224,9 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when a call in an open thread is deeper than the limit, and its function has no rule.
- * The thread stays open. At the next call the stub finds the function in thread->calls, unless the
- * function's values are captured.
+ * HOT: true when a call in an open thread is deeper than the limit, and the called function has no
+ * rule. The thread stays open. At the next call the stub finds the function in thread->calls,
+ * unless arguments or results of the function are captured.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 

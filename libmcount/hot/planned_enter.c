@@ -315,8 +315,8 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles calls that are not common cases. planned_prepare() needs the most stack, so it is called
- * before the frame of decide_call() is on the stack.
+ * Handles calls that are not common cases. planned_prepare() needs the most stack. So
+ * planned_prepare() is called before decide_call() adds a frame to the stack.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
@@ -364,9 +364,9 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * A call that is too deep needs no room. While hot_reserve() makes room, it may report a
-	 * fork, or the recording may end. In these cases the thread may no longer be open, so the
-	 * limit is tested again.
+	 * A call that is too deep needs no room. hot_reserve() may report a fork, and the recording
+	 * may end during hot_reserve(). After either event, the thread may no longer be open, so
+	 * the limit is tested again.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -475,9 +475,9 @@ bool planned_is_unwanted(struct thread *t, uint64_t addr)
 }
 
 /*
- * Handles a call under the plan that the thread knows. Called for calls that enter_simple() does
- * not handle, for calls whose return address must not be replaced, and for the first call under a
- * plan.
+ * Handles a call under the plan that the thread knows. There are three cases: enter_simple() does
+ * not handle the call, the return address of the call must not be replaced, or the call is the
+ * thread's first call under the plan.
  */
 NOINLINE static uint32_t enter_known(struct thread *t, uint64_t *slot, uint64_t addr,
 				     const struct arch_regs *regs)
@@ -519,7 +519,7 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 
 /*
  * True when the thread has or gets a struct planned, and has room for a frame. If there is no room,
- * note_too_deep() counts the call, provided that the call would be recorded.
+ * and the call would be recorded, note_too_deep() counts the call.
  */
 static bool has_frame_for(struct thread *t, uint64_t addr)
 {

@@ -113,7 +113,7 @@ static inline void planned_push(struct thread *t, struct planned_frame *pf, uint
 	f->time_ns = now_ns;
 	/*
 	 * The members are stored one by one. For a struct literal the compiler would clear the
-	 * whole struct first, with an instruction that costs more than all stores.
+	 * whole struct first. The instruction for this costs more than all the stores below.
 	 */
 	pf->before = p->now;
 	pf->result = result;

@@ -19,9 +19,9 @@ struct processes;
  *
  * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, the whole list is
  *         checked for processes that can leave it
- * @reads_failed: all bits that are set in the notes (struct arena) of processes that have left the
- *         list. After notes_close(), all processes have left it
- * @points_failed and the members after it: sums over the notes of the same processes
+ * @reads_failed: the bits of arena.reads_failed, from all processes that have left the list. After
+ *         notes_close(), the list is empty
+ * @points_failed and the members after it: sums over the processes that have left the list
  */
 struct notes {
 	struct process *first;

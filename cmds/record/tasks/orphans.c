@@ -26,8 +26,8 @@ static bool is_memory(const struct process *proc, dev_t dev, ino_t ino)
 }
 
 /*
- * Search the list procs->notes from @first up to, but not including, @end. Returns a process with
- * an arena (process.memory) that is mapped by @pid. Returns NULL when there is no such process, or
+ * Search the list procs->notes from @first up to, but not including, @end. Returns a process whose
+ * arena (process.memory) is also mapped by @pid. Returns NULL when the list has no such process, or
  * when the maps of @pid cannot be read.
  */
 static struct process *find_mapped(pid_t pid, struct process *first, const struct process *end)
@@ -87,8 +87,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 	int pidfd cleanup_fd = syscall(SYS_pidfd_open, pid, 0);
 
 	/*
-	 * Another process could have got the pid before find_mapped() reads the maps. If the
-	 * process of the pidfd is still alive after that, the maps are its own.
+	 * Another process may get the pid before find_mapped() reads the maps. If the process of
+	 * the pidfd is still alive after find_mapped(), no other process had the pid, and the maps
+	 * belong to the process of the pidfd.
 	 */
 	if (pidfd < 0 || !find_mapped(pid, parent, parent->next_noting) || peer_has_ended(pidfd, 0))
 		return;

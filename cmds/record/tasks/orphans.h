@@ -23,9 +23,9 @@ struct memory_id {
 
 /*
  * Watch the living children in the notes of all processes (notes.h). A program may write any number
- * into its notes. So a child is watched only if the child has mapped the memory of these notes. If
- * a child does not know its pid in the recorder's namespace, all processes in lower pid namespaces
- * are searched.
+ * into its notes. So a child is watched only if the child has mapped the memory of the notes that
+ * name the child. A child may not know its pid in the recorder's namespace. The recorder then looks
+ * for this child among all processes in lower pid namespaces.
  */
 void orphans_look(struct processes *procs);
 

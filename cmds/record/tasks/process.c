@@ -23,7 +23,7 @@
 
 /*
  * The number of segments of a ring in a flight recording. One segment is always about to be
- * overwritten, so it should be a small part of the ring.
+ * overwritten, so a segment should be a small part of the ring.
  */
 #define FLIGHT_SEGMENTS 32
 
@@ -137,9 +137,9 @@ struct process *process_find_child(struct processes *procs, const struct process
 }
 
 /*
- * Adds the process to the indexes. If memory is too short for that, later reports of the process
- * and of its forked children are refused, or the recording names another process as the children's
- * parent.
+ * Adds the process to the indexes. If there is not enough memory for the indexes, later reports of
+ * the process and of its forked children are refused, or the recording names another process as the
+ * children's parent.
  */
 static void index_process(struct processes *procs, struct process *proc)
 {

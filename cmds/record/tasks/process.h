@@ -193,10 +193,10 @@ void process_destroy(struct process *proc);
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * For plans that may change: keep the @nr modules that @proc has loaded. A module replaces kept
+ * Keep the @nr modules that @proc has loaded, for plans that may change. A module replaces kept
  * modules at its addresses. The caller's pointers to the kept modules become NULL. If a module
- * cannot be kept, because of a limit or for lack of memory, it and the modules after it are missing
- * in later plans.
+ * cannot be kept, because of a limit or for lack of memory, later plans lack this module and the
+ * modules after it in @modules.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);

@@ -98,8 +98,8 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 	};
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
 	/*
-	 * If the process is still alive after the reading, the maps are not those of another
-	 * process with a reused pid.
+	 * If the process is still alive after the maps were read, no other process had the pid at
+	 * that time. So the maps are those of this process.
 	 */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    !peer_has_ended(pidfd, 0) &&

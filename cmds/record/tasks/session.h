@@ -17,11 +17,11 @@
  *
  * @map: the map of the image's modules. Only the control thread changes the map. Between
  *       process_publish() of the image's process and the announcement of the image, other threads
- *       may save the map. In this time the map does not change
+ *       may save the map. During this interval the map does not change
  * @stack: the address range of the stack, for a line of the map file. Set when the image is
  *         announced. Under tasks.lock
- * @announced: the map and the SESS and TASK lines are written, because the image has its first
- *             record, or has loaded a library late. Under tasks.lock
+ * @announced: the map and the SESS and TASK lines have been written. They are written at the first
+ *             record of the image, or when the image loads a library late. Under tasks.lock
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -70,8 +70,9 @@ void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
  * Set s->stack to the address range that /proc/PID/maps shows for the stack of process @os_pid,
- * which runs the image. The usual range is taken if @pidfd is negative or shows that the process
- * has ended, or if the file has no line for the stack or cannot be read.
+ * which runs the image. In two cases, s->stack gets the usual range instead: @pidfd is negative or
+ * shows that the process has ended, or no line for the stack can be read from the file
+ * /proc/PID/maps.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 

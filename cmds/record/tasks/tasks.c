@@ -129,9 +129,9 @@ static void announce_one(struct tasks *tasks, struct process *proc)
 }
 
 /*
- * Announce a process and its ancestors. The line of a parent must come before those of its
- * children, so the oldest ancestor is announced first. A chain of forks may be too long for
- * recursion.
+ * Announce a process and its ancestors. The line of a parent must come before the lines of its
+ * children, so the oldest ancestor is announced first. The function is not recursive, because a
+ * chain of forks may be too long for recursion.
  */
 static void announce_process(struct tasks *tasks, struct process *proc)
 {

@@ -27,13 +27,14 @@ struct too_deep {
  *
  * @stream: task.txt
  * @tids: the ids of all tasks with records. An id may be in the list more than once
- * @owners: the process of each task. tasks_clear() removes tasks with their lines
+ * @owners: the process of each task. tasks_clear() removes the ended tasks that have no files any
+ *          more
  * @forks: the forked processes whose FORK lines are in task.txt, linked by @next_fork
- * @nr_stack_tids: the number of new ids that were given. A stack that a program has made gets a new
- *                 id, and so does a task that is not known to be a thread of its process
+ * @nr_stack_tids: the number of new ids. A stack that a program has made gets a new id. A task that
+ *                 is not known to be a thread of its process gets a new id, too
  * @stacks: the new ids whose rings are in use, in ascending order
  * @map_error: the first error of writing a session's map
- * @too_deep: the number of calls without a frame, for each task that has such calls
+ * @too_deep: for each task that had calls without a frame: the number of these calls
  * @nr_too_deep: the sum of the numbers in @too_deep
  */
 struct tasks {
@@ -87,7 +88,7 @@ void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid
 
 /*
  * For flight recordings: true when tasks_clear() has removed the lines of task @tid, although its
- * ring is still in use. The lines must be written again before another file of the task.
+ * ring is still in use. The lines must be written again before another file of the task is written.
  */
 bool tasks_is_forgotten(struct tasks *tasks, int32_t tid);
 

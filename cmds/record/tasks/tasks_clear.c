@@ -63,10 +63,10 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 }
 
 /*
- * True when the task may make more records. The directory /proc/TID exists for each thread,
- * although /proc lists only processes. A stack that the program has made (for example for a
- * coroutine) has an id like a task, but no directory. Any thread may switch to such a stack as long
- * as the stack's ring is in use.
+ * True when the task may make more records. Each thread has a directory /proc/TID, which a listing
+ * of /proc does not show. A stack that the program has made (for example for a coroutine) has an id
+ * like a task, but no directory. Such a stack may make more records as long as its ring is in use,
+ * because any thread may switch to the stack.
  */
 static bool is_alive(const struct tasks *tasks, int32_t tid)
 {

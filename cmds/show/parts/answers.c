@@ -292,9 +292,9 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * Calls that begin at the same time are ordered by task. So at the time @at_ns,
-		 * calls of later tasks come after the place of the search, and calls of earlier
-		 * tasks come before it.
+		 * Calls that begin at the same time are ordered by task. So at the time @at_ns, the
+		 * calls of tasks with higher numbers come after the start of the search. The calls
+		 * of tasks with lower numbers come before the start.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1

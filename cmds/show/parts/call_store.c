@@ -181,7 +181,10 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 		sum->list.nr = 0;
 	}
 
-	/* The list is kept until the store is freed, so it is cut to the size that it needs. */
+	/*
+	 * The list stays in memory until the store is freed. So unused memory at its end is freed
+	 * now.
+	 */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 
 	if (calls)
@@ -202,8 +205,9 @@ static struct store_sum *add_sum(struct store_level *level)
 }
 
 /*
- * If the number of sums of a level is a multiple of STORE_GROUP, adds a sum of the last STORE_GROUP
- * sums to the next level. Starts at the lowest level.
+ * Called when the lowest level has a new sum. If the level then has a multiple of STORE_GROUP sums,
+ * sums up the last STORE_GROUP of these sums, and adds the result to the next level. Does the same
+ * for the next level.
  */
 static int add_groups(struct call_store *store)
 {
@@ -372,10 +376,10 @@ void call_store_deinit(struct call_store *store)
 }
 
 /*
- * A search for the calls of a range.
+ * The state of a search that makes a list of the calls in a range.
  *
  * @most: the maximum number of calls in the list, including the calls that were in the list before
- *         the search; if the list gets longer, the result of the search is useless
+ *         the search; if the list gets longer than @most, the list is useless
  */
 struct finding {
 	const struct call_store *store;
@@ -406,7 +410,7 @@ static void find_in_list(struct finding *f, const struct call_list *list)
 
 /*
  * Finds calls in sum @i of @level. If the cells of this sum are longer than a pixel, searches the
- * sums of the lower level instead. At the lowest level, searches the block instead.
+ * sums of the lower level instead. At the lowest level, searches the block of the sum instead.
  */
 static int find_in_sum(struct finding *f, size_t level, size_t i)
 {
@@ -434,8 +438,8 @@ static int find_in_sum(struct finding *f, size_t level, size_t i)
 }
 
 /*
- * Finds calls in all sums that are not part of a larger sum, in the order of time. The highest
- * level has the earliest calls.
+ * Finds calls in all sums that are not part of a larger sum. The sums of the highest level come
+ * first, because these sums have the earliest calls.
  */
 static int find_in_sums(struct finding *f)
 {

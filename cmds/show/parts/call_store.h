@@ -102,8 +102,8 @@ struct store_level {
  * Starts as zeros except for @file, and ends with call_store_deinit().
  *
  * @last: calls that are not in a block yet
- * @crossing: for each complete block: the first call of the block, and the calls of the block that
- *         were open when the first call ended. Few calls of a block are in this list
+ * @crossing: a few calls of each complete block: the call that ended first, and all calls that were
+ *         still open when that call ended
  * @open: calls that have not ended
  */
 struct call_store {

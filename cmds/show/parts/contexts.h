@@ -11,8 +11,8 @@
 /*
  * A node.
  *
- * @last: the child that was called last, or 0. The node will probably call this child again, so
- *        searches begin with it
+ * @last: the child that was called last, or 0. The node will probably call this child again, so a
+ *        search for a child begins with @last
  */
 struct context {
 	uint32_t func; /* the function's number, from contexts_child() */

@@ -96,8 +96,8 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 }
 
 /*
- * Updates the index with the open calls of @task and with new names. After this, the threads that
- * make answers find all events that were read. The lock must be held.
+ * Puts the open calls of @task and all new names into the index. After this, the threads that make
+ * answers find all events that were read. The lock must be held.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {

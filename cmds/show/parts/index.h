@@ -38,10 +38,10 @@ struct indexed_task {
 };
 
 /*
- * Limits for the depths of events. If there are more than INDEX_KINDS_MAX kinds of events, all
- * further kinds count as the last kind. The depth of an event is the number of its kind.
- * INDEX_KINDS_MAX is added for each earlier event with the same kind, task and time, up to
- * INDEX_AT_ONCE depths for a kind.
+ * Events get depths, like calls. The first depth of an event is the number of its kind. If there
+ * are more than INDEX_KINDS_MAX kinds of events, all further kinds count as the last kind. For each
+ * earlier event with the same kind, task and time, INDEX_KINDS_MAX is added to the depth. A kind
+ * has at most INDEX_AT_ONCE depths.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16

@@ -23,8 +23,9 @@
 /* The number of bytes in the two records of a call. */
 #define CALL_RECORDS	32
 /*
- * The least number of seconds between the beginnings of two readings of a growing recording. Twice
- * the duration of the first reading is added, so that reading takes less than half of the time.
+ * A growing recording is read again and again. The time between the beginnings of two readings is
+ * at least GROW_S seconds, plus twice the duration of the first of these readings. So reading takes
+ * less than half of the time.
  */
 #define GROW_S		2
 
@@ -294,8 +295,8 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 }
 
 /*
- * The thread that stops the work on a sum when the browser that has requested the sum closes the
- * connection.
+ * A thread that watches the connection to the browser while a sum is made. When the browser closes
+ * the connection, the thread stops the work on the sum.
  *
  * @over: an eventfd(2) that becomes readable when the sum is complete
  */

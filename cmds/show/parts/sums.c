@@ -168,8 +168,8 @@ static void put_tree(const struct tree_node *root, uint64_t least_ns, struct str
 }
 
 /*
- * The page asks about a function. A row has the sums of all calls between this function and one of
- * its callers or callees.
+ * A row of the answer to a request about one function. The row has the sums of all calls between
+ * this function and one of its callers or callees.
  */
 struct pair_row {
 	const char *name; /* "": the calls have no caller */

@@ -11,8 +11,8 @@
 /* The most bytes of a text; a longer text is cut. */
 #define TEXT_BYTES_MAX	60000
 /*
- * The maximum length of a text that is recognised when it occurs again, and the number of recent
- * texts that are compared with a new text.
+ * The store remembers recent texts of at most TEXT_SLOT_BYTES bytes, to recognise a text that
+ * occurs again. There are TEXT_SLOTS slots, each for one text.
  */
 #define TEXT_SLOT_BYTES 48
 #define TEXT_SLOTS	4096

@@ -15,8 +15,8 @@
 #include "utils/base/workers.h"
 
 /*
- * The time after which lines are written to the file even if there are fewer than PAGE_LINES. The
- * view cannot show a line before the line is in the file.
+ * The time, in nanoseconds, after which new lines are written to the file. PAGE_LINES new lines are
+ * written without this delay. The view cannot show a line before the line is in the file.
  */
 #define FLUSH_NS 50000000ULL
 

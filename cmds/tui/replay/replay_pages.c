@@ -25,10 +25,7 @@ static int end_if_enough(struct replay_pass *pass, void *self)
 	return is_enough(self) ? PASS_IS_DONE : 0;
 }
 
-/*
- * Drops the pages that end at line @from or later, because the last lines of these pages may be
- * missing.
- */
+/* Drops the pages that end at line @from or later, because such a page may lack its last lines. */
 static void drop_pages(struct replay_pages *pages, uint64_t from)
 {
 	for (size_t i = 0; i < REPLAY_PAGES; i++) {

@@ -106,8 +106,8 @@ struct replay_source {
 struct replay_pass;
 
 /*
- * Called before an event, when all events before it have their lines. Returns 0 to continue,
- * PASS_IS_DONE, or a negative errno.
+ * A function that a pass calls before each event, when all earlier events have their lines. The
+ * function returns 0 to continue the pass, or PASS_IS_DONE or a negative errno to end the pass.
  */
 #define PASS_IS_DONE 1
 typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
@@ -155,8 +155,8 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
  * Run the pass. If the recording grows, the pass ends at @source->until_ns. Returns 1 when all was
  * read, 0 when the pass has stopped earlier, or a negative error with @err.
  *
- * @is_last: no more events are expected for now, so a call that waits for its return is shown at
- *         once
+ * @is_last: no more events are expected at present. If replay holds back an entry to wait for the
+ *         exit, the entry is shown at once
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 

@@ -517,7 +517,9 @@ static int fold_by_line(struct replay_view *view, const struct replay_line *call
 	return append_fold(view, entry, at);
 }
 
-/* Folds all calls below @call, which was entered at @number, in one walk over its lines. */
+/*
+ * Folds all calls below @call, which was entered at @number, in one walk over the lines of @call.
+ */
 static int fold_all_below(struct replay_view *view, const struct replay_line *call, uint64_t number)
 {
 	const struct replay_page *page;
@@ -678,7 +680,10 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/* Extends the folds that ended at the last known line when only @before lines were known. */
+/*
+ * The view knew @before lines, and has got more lines since that time. Extends the folds whose end
+ * was the last line then.
+ */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
