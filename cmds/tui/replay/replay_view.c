@@ -517,9 +517,7 @@ static int fold_by_line(struct replay_view *view, const struct replay_line *call
 	return append_fold(view, entry, at);
 }
 
-/*
- * Folds all calls below @call, which was entered at @number, in one walk over the lines of @call.
- */
+/* Folds all calls below @call in one walk. Line @number is the entry of @call. */
 static int fold_all_below(struct replay_view *view, const struct replay_line *call, uint64_t number)
 {
 	const struct replay_page *page;
@@ -680,10 +678,7 @@ int replay_view_finish(struct replay_view *view, struct uft_err *err)
 	return replay_pages_extend(&view->pages, UINT64_MAX / 2, err);
 }
 
-/*
- * The view knew @before lines, and has got more lines since that time. Extends the folds whose end
- * was the last line then.
- */
+/* Extends the folds that ended at line @before - 1, which was the last line. */
 static void stretch_folds(struct replay_view *view, uint64_t before)
 {
 	for (size_t i = 0; i < view->nr_folds; i++) {
