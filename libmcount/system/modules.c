@@ -52,8 +52,8 @@ static struct {
 } modules;
 
 /*
- * The time after which a failed report is repeated for the first time, even if no module was
- * loaded. It doubles with each failure, so that a stopped recorder does not slow the program down.
+ * A failed report is repeated after this time, even if no module was loaded. The time doubles with
+ * each further failure, so that a stopped recorder does not slow the program down.
  */
 #define REPEAT_NS 10000000000ULL
 
@@ -164,9 +164,9 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
 	/*
-	 * Skip a module that a thread is still loading: the loading thread reports it later. If the
-	 * thread began to load the module before the probe was attached, or in a call that libc
-	 * makes itself, the program's next dlopen(3) reports the module.
+	 * Skip a module that a thread is still loading: the loading thread reports the module
+	 * later. If the load began before the probe was attached, or if libc itself began the load,
+	 * the program's next dlopen(3) reports the module.
 	 */
 	if (!loaded_is_complete(info)) {
 		report->has_skipped = true;

@@ -94,8 +94,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Adds 1 to the number of system call filters in the recorder's address. Programs that this process
- * executes get the address in their environment, and begin with these filters
+ * Adds 1 to the number in the recorder's address. A program that this process executes finds the
+ * address in its environment, and starts with that many system call filters
  * (control_address_filters()).
  */
 static void expect_one_more(void)
@@ -223,9 +223,9 @@ unsigned seal_count_filters(const char *status)
 }
 
 /*
- * Makes room in @status, which is full with @len bytes. Drops the lines before the first line about
- * filters. If there is no line about filters yet, keeps only the last bytes, since they may be the
- * beginning of this line. Returns the number of bytes that are kept.
+ * Makes room in @status, which is full with @len bytes. Drops the lines before the line "Seccomp:".
+ * If @status does not contain that line, keeps only the last bytes, since these bytes may be the
+ * beginning of the line. Returns the number of bytes that are kept.
  */
 static size_t drop_other_lines(char *status, size_t len)
 {

@@ -224,16 +224,16 @@ static int64_t begin_being_recorded(const char *address)
 	if (probe.plan.threshold_ns || (probe.plan.flags & (PLAN_CRASH_REPORT | PLAN_SELECTIVE)))
 		fault_watch_crashes();
 	signal_switches_begin();
-	/* Make the first thread's state here, so that its first call does not pay for it. */
+	/* Make the first thread's state now, so that the thread's first call is not slowed down. */
 	if (!(probe.plan.flags & PLAN_BEGINS_LATE))
 		thread_begin();
 	return ATTACH_DONE;
 }
 
 /*
- * Each library calls __gmon_start__() at its start, since the C library's start files have this
- * call. The probe starts before the program, so the probe's call must not reach the
- * __gmon_start__() of a program that was built with -pg.
+ * The C library's start file crti.o makes each shared library call __gmon_start__() when the
+ * library is loaded. The probe is loaded before the program starts. So the probe calls this
+ * function, and not the __gmon_start__() of a program that was built with -pg.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
@@ -260,8 +260,9 @@ static void begin_sanitizer(void)
 }
 
 /*
- * COLD. Runs before all other constructors (-z initfirst): their calls need a plan. If the C
- * library has not set `environ` yet, sets it to the value that the C library will store.
+ * COLD. Runs before all other constructors (-z initfirst), because the plan must exist before other
+ * constructors make calls. If `environ` is NULL, sets `environ` to @envp, as the C library does
+ * later.
  */
 __attribute__((constructor)) static void session_begin(int argc, char **argv, char **envp)
 {
@@ -304,7 +305,7 @@ __attribute__((destructor)) static void session_end(void)
 
 void session_cut_off(void)
 {
-	/* The child has no arena of its own, so it is counted in its parent's. */
+	/* The child has no arena of its own, so the parent's arena counts the child. */
 	atomic_fetch_add(&probe.arena->children_cut_off, 1);
 	probe.ready = false;
 	probe_stop();
@@ -336,9 +337,9 @@ static bool report_and_take_ring(struct thread *t)
 	uint32_t pending = FORK_PENDING;
 	uint64_t mask;
 	/*
-	 * If a signal handler jumped out of the report, all later hooks would wait for the end of
-	 * the report. If a handler forked after the report, the handler's child would take a ring
-	 * of this process. So no handler may run here.
+	 * If a signal handler left report_fork() by a jump, all later hooks would wait for the end
+	 * of the report. If a handler forked after the report, the handler's child would take a
+	 * ring of this process. Therefore no signal handler may run here.
 	 */
 	bool is_quiet = own_quiet_begin(&mask);
 

@@ -56,7 +56,7 @@ void undo_note_code(void *at, uint64_t bytes);
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/* Count this thread as inside of the probe, during a long call that does not set t->busy. */
+/* Enclose a long call in the probe during which t->busy is not set. */
 void undo_enter(void);
 void undo_exit(void);
 

@@ -163,8 +163,8 @@ static bool climb_tree(const struct box_step *step, uint64_t *node)
 	uint64_t right;
 
 	/*
-	 * The next node is the leftmost node of the right subtree. Without a right subtree, it is
-	 * the nearest ancestor that has *@node in its left subtree.
+	 * The next node is the leftmost node of the right subtree. If there is no right subtree,
+	 * the next node is the nearest ancestor whose left subtree contains *@node.
 	 */
 	if (!read_word(*node + step->e, &right))
 		return false;

@@ -11,11 +11,12 @@
 #include "utils/format/event_ids.h"
 
 /*
- * Records an event with @len bytes of @payload, or as many as fit in a segment. Returns false when
- * there is no room. The loss is counted.
+ * Records an event with @len bytes of @payload. A payload that does not fit in a segment is cut. If
+ * there is no room, returns false, and counts the event as lost.
  *
- * The payload goes through thread->payloads, a state without frames, into the second ring of @t
- * (utils/format/probe/ring.h). State and ring are made at the thread's first event.
+ * The payload goes into the second ring of @t (utils/format/probe/ring.h). A second thread state,
+ * thread->payloads, writes this ring, and has no frames. This state and the ring are made at the
+ * thread's first event.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 

@@ -15,8 +15,9 @@
 int64_t trace_copies_open(void);
 
 /*
- * Makes all copies forget the probe. Returns their number, or -EAGAIN when a thread holds a lock of
- * a copy. The events of that copy stay switched on, so the function must be called again.
+ * Makes all copies forget the probe, and returns the number of copies. If a thread holds a lock of
+ * a copy, the events of that copy stay switched on, and the result is -EAGAIN. The caller must then
+ * call the function again.
  */
 int64_t trace_copies_close(void);
 

@@ -11,10 +11,10 @@
 #define INTERNAL __attribute__((used, visibility("hidden")))
 
 /*
- * The code of a recorder is unmapped when it detaches. No thread may execute this code any more.
- * Therefore threads call the recorder by a jump: one instruction that reads its target from
- * fst_door_cells. Before the recorder detaches, it looks for threads that have executed this
- * instruction and have not returned.
+ * When a recorder detaches, the recorder's code is unmapped. At that time no thread may be
+ * executing this code. Therefore threads call the recorder by a jump: one instruction that reads
+ * its target from fst_door_cells. A recorder that is about to detach looks for threads that have
+ * executed the jump and have not returned from the recorder.
  */
 enum {
 	DECLARE,

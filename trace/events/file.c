@@ -107,7 +107,9 @@ static int open_log(const char *prefix)
 
 /*
  * Makes the log write to @fd, which is file number @file. Takes over @fd. If the log already has a
- * descriptor, @fd is copied to that descriptor, to which other threads may be writing.
+ * descriptor, other threads may be writing to that descriptor. In this case the old descriptor
+ * becomes a copy of
+ * @fd, and @fd is closed.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {

@@ -1,6 +1,7 @@
 /*
- * Turns an event into a line, which file.c writes. In this file, threads wait for each other only
- * to call functions of the program (%I, %J). In file.c, they may also wait to write.
+ * Turns an event into a line, which file.c writes. While the line is made, a thread waits for other
+ * threads only before calls of the program's functions (%I, %J). While file.c writes the line, the
+ * thread may wait for other writers.
  */
 #include "events/trace.h"
 
@@ -163,8 +164,8 @@ static void put_line(struct fst_text *text, const struct fstrace_event_impl *imp
 }
 
 /*
- * Writes a line from a payload. put_line() is not used, since it would read the arguments again,
- * and those of %J can be read only once.
+ * Writes a line from a payload. put_line() is not used, since put_line() would read all arguments a
+ * second time. The arguments of %J can be read only once.
  */
 static void put_line_of(struct fst_text *text, const struct fstrace_event_impl *impl,
 			const struct fst_recorded *recorded, const struct fst_text *payload)
@@ -257,9 +258,9 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * An event that goes neither to the ring nor to the text log is not written. It was for a
-	 * recorder of another process, or for a recorder that detached after the program had
-	 * checked the event's flag.
+	 * An event that goes neither to the ring nor to the text log is not written. Such an event
+	 * was switched on for a recorder of another process, or for a recorder that detached after
+	 * the program had checked the event's flag.
 	 */
 
 	errno = spot->error;

@@ -1,10 +1,10 @@
 /*
  * Repairs the lines of writers that were killed. The kernel copies a record page by page, so the
  * line of a killed writer ends at a multiple of the page size, without a newline. The line of the
- * next writer follows at once, and begins with a time. Therefore a line is torn if a page ends
- * without a newline, and the page is followed by the time of another line, or by the end of the
- * file. The end of the torn line is replaced by " (torn)\n", or by a newline alone if the line is
- * too short for that text. No byte is moved.
+ * next writer follows at once, and begins with a time. Therefore a line is torn if two conditions
+ * hold: a page of the file ends without a newline, and after the page comes the time of another
+ * line, or the end of the file. The end of the torn line is replaced by " (torn)\n", or by a
+ * newline alone if the line is too short for that text. No byte is moved.
  */
 #include "events/trace.h"
 
@@ -43,10 +43,10 @@ static void mark_fragment(int fd, off_t end, const char *before)
 }
 
 /*
- * True when the last line, which has no newline, is torn. The function writes the last byte a
- * second time. The kernel locks a file during each write, so this write waits for a process that is
- * still writing the line. If the file has the same size after this write, no process was writing
- * the line.
+ * True when the last line, which has no newline, is torn. The function overwrites the last byte
+ * with the same value. The kernel locks a file during each write, so this write waits for a process
+ * that is still writing the line. If the file still ends at @end after this write, no process was
+ * writing the line.
  */
 static bool is_torn_end(int fd, off_t end, const char *last)
 {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * A chunk of events. A process and its children share the page of the chunk. If one of these
- * processes chooses an event, the choice holds in all these processes. The counter nr_used is in
- * the page because each of these processes may add events.
+ * A chunk of events. A process and its children share the chunk's memory (struct fst_page). If one
+ * of these processes chooses an event, the choice holds in all these processes. The counter nr_used
+ * is in the shared memory, because each of these processes may add events.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */

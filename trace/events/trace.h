@@ -129,8 +129,9 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 
 /*
  * recorded.c. When a log is opened, fst_recorded_begin() looks for a recorder in this process. Each
- * event is declared to the recorder, and is declared again after a change of the common format.
- * fst_recorded_declare() is called with fst_lock_threads() held, and fst_recorded_end() without.
+ * event is declared to the recorder. After a change of the common format, all events are declared
+ * again. Callers of fst_recorded_declare() hold the lock fst_lock_threads(). Callers of
+ * fst_recorded_end() do not hold this lock.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);

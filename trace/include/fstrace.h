@@ -55,7 +55,8 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *f
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
 /*
- * A condition whose two outcomes are equally likely, so that the compiler makes no branch for it.
+ * The value of @condition. Tells the compiler that both outcomes are equally likely, so that the
+ * compiler tests the condition without a branch.
  */
 #if defined(__GNUC__) && (__GNUC__ >= 9 || (defined(__clang_major__) && __clang_major__ >= 11))
 #define FSTRACE_LIKELY_OR_NOT_(condition) __builtin_expect_with_probability(condition, 1, 0.5)
@@ -95,8 +96,9 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 
 #ifdef FSTRACE_CHECK
 /*
- * Names for `utrail events check-sources`. This command finds the uses of events in preprocessed
- * text by these names, and lets the compiler check the arguments. No program contains these names.
+ * Names for `utrail events check-sources`. The command searches preprocessed text for these names,
+ * and so finds the uses of events. The names also let the compiler check the arguments of these
+ * uses. No program contains these names.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);

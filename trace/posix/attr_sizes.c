@@ -32,8 +32,8 @@ int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t size)
 }
 
 /*
- * The bytes that an event's record takes in a stream. A stream has room for a set of events if its
- * size is at least the sum of these bytes.
+ * Store in *@size the number of bytes that one event's record takes in a stream. A stream has room
+ * for several events if the stream's size is at least the sum of these numbers.
  */
 int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict attr, size_t *restrict size)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* START is recorded before the stream runs, so that no event precedes it. */
+/* START is recorded before the stream runs, so that no other event precedes START. */
 static void begin_running(struct pxt_view *view, const void *address)
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
@@ -64,10 +64,10 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flushes the stream before the STOP is recorded. Otherwise fast writers could leave no room for
- * the STOP. The function first waits for threads that are writing, since records after an
- * unfinished one cannot be flushed. If this process is killed before the STOP is recorded, the
- * process that completes the log adds the STOP.
+ * Flushes the stream before the event STOP is recorded. Otherwise fast writers could leave no room
+ * for STOP. The function first waits for threads that are writing, since a flush ends at the first
+ * unfinished record. If this process is killed before STOP is recorded, the process that completes
+ * the log adds STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

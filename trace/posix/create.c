@@ -40,8 +40,8 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 }
 
 /*
- * Checks the process to trace. It must belong to this user, since each user has a folder of its
- * own.
+ * Checks the process that is to be traced. The process must belong to this user, since each user
+ * has a separate folder.
  */
 static int check_target(pid_t pid, struct making *making)
 {
@@ -282,8 +282,8 @@ int posix_trace_create_withlog(pid_t pid, const trace_attr_t *restrict attr, int
 }
 
 /*
- * Removes the stream's file. If the stream was for another process that never wrote events, that
- * process' files are removed, too.
+ * Removes the stream's file. If the stream was for another process, and that process never wrote
+ * events, the files of that process are removed as well.
  */
 static void remove_file(struct pxt_handle *handle, int place)
 {

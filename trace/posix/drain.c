@@ -32,7 +32,8 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 
 /*
  * Called when the buffer has been written to the file, and before the buffer is used again. Notes
- * the complete records that the file now has. A record that is just being added is left out.
+ * the records that are completely in the file. If only a part of a record has been added, the
+ * record is left out.
  */
 static void buffer_was_written(void *argument)
 {
@@ -161,8 +162,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 /*
  * Skips the unfinished record at the tail if its writer is dead. A stopped writer may never finish,
  * and a dead writer seems to live if a new process has its pid. So when the stream ends, the
- * function waits for a writer at most WAITS_MAX times. After that the last flush skips the record:
- * the stream does not run any more, so no other record gets these cells. Returns true if the caller
+ * function waits at most WAITS_MAX times for the writer. Then the last flush skips the record. The
+ * stream does not run any more, so no other record gets these cells. Returns true if the caller
  * must look at the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
@@ -185,8 +186,9 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 }
 
 /*
- * Moves one record. Returns 1 when the caller must try again, 0 when there is no record, -EAGAIN
- * when a writer is in the middle of the record, or another negative errno.
+ * Tries to move one record. Returns 1 when the caller must call this function again, 0 when there
+ * is no record to move, -EAGAIN when a writer is in the middle of the record, or another negative
+ * errno.
  */
 static int drain_one(struct pxt_handle *handle, struct pxt_drain *drain, int *waits)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The maximum times to wait: for the keeper to begin, for the process that writes the log to make
- * progress, and for the log to be complete.
+ * The longest waits: BEGIN_NS until the keeper begins, STUCK_NS until the process that writes the
+ * log makes progress, and WAIT_NS until the log is complete.
  */
 #define BEGIN_NS 1000000000ull
 #define STUCK_NS 10000000000ull
@@ -207,8 +207,8 @@ struct opening {
 };
 
 /*
- * Returns how long to wait for progress of the process that completes the log, or 0 when no such
- * process lives.
+ * Returns the longest time to wait until the process that completes the log makes progress, or 0
+ * when no such process lives.
  */
 static uint64_t patience_ns(const struct pxt_log_part *part)
 {

@@ -178,8 +178,8 @@ static bool must_look(void)
 }
 
 /*
- * True when only flushers are left. After the first thread has ended, the kernel still counts it
- * until the process ends.
+ * True when only flushers are left. The kernel counts the main thread until the process ends, even
+ * if the main thread has ended earlier.
  */
 static bool are_last(void)
 {

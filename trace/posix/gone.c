@@ -1,4 +1,4 @@
-/* Detects streams whose owner is gone, and closes them, so no more events enter. Signal-safe. */
+/* Detects streams whose owner is gone, and closes these streams for new events. Signal-safe. */
 #include "posix/keeper.h"
 
 #include <errno.h>
@@ -47,8 +47,9 @@ struct looking {
 };
 
 /*
- * Clears has_changed if the thread with the number @name has the mapping at looking->at, or if that
- * is unknown. /proc/TID works like /proc/PID. A thread that has ended has no mappings.
+ * Clears looking->has_changed if the thread with the number @name has the mapping at looking->at,
+ * or if /proc does not show whether the thread has this mapping. /proc/TID works like /proc/PID. A
+ * thread that has ended has no mappings.
  */
 static void look_at_thread(const char *name, void *argument)
 {

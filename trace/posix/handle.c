@@ -162,8 +162,8 @@ void pxt_handles_unlock(void)
 }
 
 /*
- * The memory of handles is not freed. If a signal handler has forked, the code that it interrupted
- * goes on in the child, and may use this memory.
+ * The memory of handles is not freed. If a signal handler has forked, the child goes on with the
+ * code that the handler interrupted. This code may use the memory.
  */
 void pxt_handles_forget(void)
 {

@@ -70,7 +70,7 @@ static pid_t make_process(int exit_signal, int (*run)(void *), void *argument)
 	return pid;
 }
 
-/* Ends this process without _exit(), in which a sanitizer would do its own work. */
+/* Ends this process without _exit(): a sanitizer's version of _exit() would do other work first. */
 static void __attribute__((noreturn)) end_process(int status)
 {
 	for (;;)
@@ -167,7 +167,7 @@ static void leave_program(const int fds[3])
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	/*
-	 * Use system calls: the functions signal() and prctl() of a sanitizer could wait for a lock
+	 * Use system calls: a sanitizer's versions of signal() and prctl() could wait for a lock
 	 * that another thread held at the fork.
 	 */
 	reset_signals();
@@ -359,7 +359,10 @@ static bool has_begun(pid_t pid)
 	return status == 0;
 }
 
-/* Makes the keeper. Returns its pid if this process is its parent, 0 if not, or -1 on failure. */
+/*
+ * Makes the keeper. Returns the keeper's pid if the keeper is a child of this process, 0 if the
+ * keeper has another parent, or -1 on failure.
+ */
 static pid_t fork_keeper(const struct pxt_keeping *keeping, struct pxt_log_part *part, int lock)
 {
 	struct beginning beginning = { keeping, part, lock, adopts_orphans() };

@@ -32,9 +32,9 @@ struct pxt_log_slot {
 };
 
 /*
- * The part of a stream after the stream's cells, with data about the stream's log. Any process of
- * the user may write to this part. Therefore the data of this part may decide what a process reads,
- * but never where a process writes.
+ * The part of a stream that follows the stream's cells. This part has data about the stream's log.
+ * Any process of the user may write to this part. Therefore the data of this part may decide what a
+ * process reads, but never where a process writes.
  *
  * @dev, @ino: of the log's file
  * @mapped_at, @mapped_bytes: the place of the stream in the owner's memory
@@ -42,7 +42,7 @@ struct pxt_log_slot {
  * @keeper_pid: 0: there is no keeper
  * @finisher: the pid of the process that writes the log instead of the owner
  * @is_done: nothing is left to write
- * @which: the index of the valid one of @slots
+ * @which: the index of the valid slot in @slots
  */
 struct pxt_log_part {
 	uint64_t dev;

@@ -36,8 +36,8 @@ static bool wait_for(struct pxt_name *name, uint32_t state, uint32_t self)
 }
 
 /*
- * All processes search the names in the same order. A process takes an entry only after all entries
- * before it are finished. So no name has two entries.
+ * All processes search the names in the same order. A process takes an entry only after all earlier
+ * entries are finished. So no name has two entries.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text)
 {

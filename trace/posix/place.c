@@ -107,7 +107,7 @@ static void find_other_name(int memory, const char *own, char best[static NAME_M
 	pxt_list(memory, take_if_better, &other);
 }
 
-/* Makes a folder with a name that no other user can have taken before. */
+/* Makes a folder with a random name, so that no other user can take the name in advance. */
 static int make_other(int memory, const char *own)
 {
 	char name[NAME_MAX + 1];

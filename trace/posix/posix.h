@@ -93,7 +93,8 @@ enum pxt_wants {
 /*
  * @head, @tail: the positions of the next record and of the oldest one, in cells since the
  *               stream's beginning
- * @gap: 0, or the position of the first lost event that no reader was told of yet, plus 1
+ * @gap: 1 plus the position of the first lost event that was not reported to a reader; 0: there is
+ *       none
  * @gap_ns: the time of that event
  * @clear_at: records that begin before this position are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
@@ -135,8 +136,8 @@ struct pxt_stream {
 _Static_assert(sizeof(struct pxt_stream) <= PT_CELLS_OFFSET, "cells follow it");
 
 /*
- * The name of a user event. A process shares its names with the forked children that have inherited
- * a stream from it.
+ * The name of a user event. If a forked child inherits a stream from its parent, the child shares
+ * the parent's names.
  */
 struct pxt_name {
 	_Atomic uint32_t state; /* 0: free; PT_NAME_READY; or the pid of the writer */
@@ -195,8 +196,8 @@ struct pxt_users {
 };
 
 /*
- * A stream that this process has mapped. These values were checked when the stream was mapped. They
- * are not read from shared memory again, since other processes may change them there.
+ * A stream that this process has mapped. The values in this struct were checked when the stream was
+ * mapped. They are not read from shared memory again, since other processes may change that memory.
  *
  * @stream: NULL: the stream is not mapped
  * @users: counters of threads that are in the stream and have no struct pxt_thread of their own.
@@ -321,9 +322,9 @@ struct pxt_turn {
 };
 
 /*
- * Take the lock. Returns false if the calling thread has it already, or if another thread has it.
- * With @waits, the function waits for the other thread, for some seconds at most. errno does not
- * change.
+ * Take the lock. If @waits is true, and another thread has the lock, waits for some seconds at
+ * most. Returns false if the other thread does not release the lock in time, or if the calling
+ * thread itself has the lock. errno does not change.
  */
 bool pxt_turn_take(struct pxt_turn *turn, bool waits);
 void pxt_turn_give(struct pxt_turn *turn);
@@ -342,16 +343,17 @@ struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error);
 
 /*
- * names.c. pxt_names_open() returns the id of a name, or PT_UNNAMED if there is no room for it.
- * pxt_names_get() returns NULL if the id has no name.
+ * names.c. pxt_names_open() returns the id of a name, or PT_UNNAMED if there is no room for the
+ * name. pxt_names_get() returns NULL if the id has no name.
  */
 uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait() waits until no thread of this process is in the stream. It returns false
- * after @tries checks, of which the last 1000 take 1 ms each. It returns false at once if the
- * calling thread is in a stream and has a struct of its own (struct pxt_thread).
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream, and then returns
+ * true. After @tries checks in vain, pxt_view_wait() returns false. The last 1000 checks take 1 ms
+ * each. The function returns false at once if the calling thread is in a stream and has a struct of
+ * its own (struct pxt_thread).
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
@@ -407,8 +409,9 @@ struct pxt_thread {
 
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
 /*
- * If this thread has no struct of its own, it adds itself to a counter of a view when it enters the
- * stream (pxt_view_user()). pxt_nr_counted is the number of counters to which it has added itself.
+ * A thread without a struct of its own that enters a stream adds itself to a counter of the
+ * stream's view (pxt_view_user()). pxt_nr_counted is the number of counters to which this thread
+ * has added itself.
  */
 extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 
@@ -425,8 +428,8 @@ void pxt_clock_begin(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
- * HOT. Returns the time for an event of this thread, by CLOCK_MONOTONIC. The function takes half
- * the time of clock_gettime(2), which waits until all earlier instructions have been executed.
+ * HOT. Returns the time for an event of this thread, by CLOCK_MONOTONIC. clock_gettime(2) takes
+ * twice as long, because it waits until all earlier instructions have been executed.
  */
 static inline uint64_t pxt_now_ns(void)
 {
@@ -516,8 +519,9 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
 /*
- * Read the record at @at without taking it. Returns 1 on success, 0 if there is no record yet,
- * -EAGAIN if the record is not finished, or -ESTALE if it is gone.
+ * Read the record at position @at, and leave the record in the ring. Returns 1 on success, 0 if
+ * there is no record yet, -EAGAIN if the record is not finished, or -ESTALE if the record has been
+ * removed.
  *
  * @data: NULL, or pxt_data_room() bytes
  */
@@ -582,7 +586,7 @@ enum pxt_kind {
 /*
  * @fd: a descriptor whose lock tells the keeper (keeper.h) that this process still runs, or -1 if
  *      there is no keeper
- * @dev, @ino: the file of @fd, for a check that the program has not closed the descriptor
+ * @dev, @ino: the file of @fd, to detect that the program has closed the descriptor
  * @child: the pid of the keeper if it is a child of this process
  */
 struct pxt_keeper {

@@ -41,8 +41,9 @@ void pxt_fd_path(char path[32], int fd)
 }
 
 /*
- * Reads "stat" in proc(5). Returns the fields after the command's name, or NULL if there is no such
- * process. The name may contain any characters, so the name ends at the last ')' of the text.
+ * Reads the file "stat" of a process (proc(5)). Returns the fields that follow the command's name,
+ * or NULL if there is no such process. The name may contain the character ')'. Therefore the last
+ * ')' of the text is the end of the name.
  */
 static const char *read_stat(pid_t pid, char text[512])
 {

@@ -119,9 +119,10 @@ static void take_over(struct pxt_registry *registry)
 }
 
 /*
- * Moves the names of a forked child to the address of its parent's names. This is needed when a
- * signal handler has forked: the interrupted code, with which the child goes on, may be searching
- * the names at that address. If the move fails, which is rare, the parent's names stay mapped.
+ * In a forked child, moves the child's names to the address of the parent's names. This is needed
+ * when a signal handler has forked: the child goes on with the interrupted code, which may be
+ * searching the names at that address. If the move fails, which is rare, the parent's names stay
+ * mapped.
  */
 static void set_names(struct pxt_names *names)
 {
@@ -299,8 +300,8 @@ static void in_child(void)
 	atomic_store(&pxt_process.registry, &unknown);
 	pxt_forget_memory(registry, sizeof(*registry));
 	/*
-	 * If the process has inherited streams, join now, so that other processes see that the
-	 * names are in use.
+	 * If the process has inherited streams, call pxt_join() now, so that other processes see
+	 * that the names are in use.
 	 */
 	if (has_inherited)
 		pxt_join();

@@ -125,8 +125,8 @@ static void end_waiting(void *argument)
 }
 
 /*
- * Reads an event. If there is none, waits for an event if @reading says so. After the reader has
- * announced that it waits, it looks for an event once more, so that no wake-up is missed.
+ * Reads an event. If there is no event, and @reading asks for a wait, waits for an event. The
+ * function announces the wait, and then looks for an event once more, so that no wake-up is missed.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

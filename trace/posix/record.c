@@ -8,8 +8,8 @@
 #define EVICTIONS_MAX (1 << 24)
 
 /*
- * Each time that a looping stream has lost this many events, a writer checks in /proc if the owner
- * is alive.
+ * Once per this many lost events of a looping stream, a writer checks in /proc if the stream's
+ * owner is alive.
  */
 #define OWNER_LOOKS 16384
 
@@ -67,8 +67,9 @@ static void stop_full(struct pxt_stream *stream, const struct pxt_event *event)
 }
 
 /*
- * Puts the event in the place of cleared records, which posix_trace_clear() could not remove while
- * another thread was writing a record. Returns -ENOSPC if there are no cleared records.
+ * Puts the event in the place of cleared records. posix_trace_clear() could not remove these
+ * records, because another thread was writing a record. Returns -ENOSPC if there are no cleared
+ * records.
  */
 static int put_over_cleared(struct pxt_view *view, struct pxt_stream *stream,
 			    struct pxt_event *event, const void *data)
@@ -237,9 +238,9 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 			recorded = IS_CLOSED;
 	} else {
 		/*
-		 * The second load of the stream must come after the load of the serial, also on
-		 * CPUs that reorder loads. If the second load finds a stream, the stream was mapped
-		 * after the first load.
+		 * The second load of view->stream must come after the load of view->serial, even on
+		 * CPUs that reorder loads. If the second load of view->stream finds a stream, the
+		 * stream was mapped after the first load of view->stream.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
@@ -289,7 +290,7 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address)
 	}
 }
 
-/* HOT. If there is no stream and no recorder, this takes a few loads and a branch. */
+/* HOT. If there is no stream and no recorder, a call costs a few loads and a branch. */
 void posix_trace_event(trace_event_id_t id, const void *restrict data, size_t len)
 {
 	struct pxt_registry *registry = atomic_load_explicit(&pxt_process.registry,

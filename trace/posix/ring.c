@@ -2,10 +2,10 @@
  * Records in the cells of a stream. Any number of writers and readers use the cells without a lock.
  * The memory is untrusted.
  *
- * A writer claims cells by one change of the first cell's word, which holds the pid of the writer
- * and the number of cells. After that change any process can move @head past the record. Moving
- * @tail past a record releases the record's cells. This never happens while the record is being
- * written. See doc/posix-trace.md, "Cells".
+ * A writer claims cells by one atomic change of the first cell's word. This word then holds the pid
+ * of the writer and the number of cells. After that change any process can move @head past the
+ * record. The move of @tail past a record releases the record's cells. @tail never moves past a
+ * record that is being written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -14,8 +14,8 @@
 
 /*
  * The word of a cell consists of the round, the state, the number of cells of the record, and the
- * pid of the writer. The round counts the passes through the ring, from 1. Cells that were never
- * used have round 0.
+ * pid of the writer. The first pass through the ring is round 1. Cells that were never used have
+ * round 0.
  */
 #define PID_BITS   22
 #define COUNT_BITS 14
@@ -61,8 +61,8 @@ static pid_t pid_of(uint64_t word)
 }
 
 /*
- * Compares the round of a word with the round of position @at. Returns 0 if they are equal, 1 if
- * the word's round is later, or -1 if it is earlier.
+ * Compares the round of a word with the round of position @at. Returns 0 if the rounds are equal, 1
+ * if the word's round is later, or -1 if the word's round is earlier.
  */
 static int rounds_ahead(const struct pxt_view *view, uint64_t word, uint64_t at)
 {

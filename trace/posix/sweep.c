@@ -57,7 +57,7 @@ static void note_process(struct in_use *in_use, uint32_t pid, uint64_t start)
 static bool is_noted(const struct in_use *in_use, uint32_t pid, uint64_t start)
 {
 	if (in_use->nr > NAMES_MAX)
-		return true; /* the list has no room for all names, so it may lack this one */
+		return true; /* the list has no room for all names, so it may lack this name */
 	for (size_t nr = 0; nr < in_use->nr; nr++) {
 		if (in_use->names[nr].pid == pid && in_use->names[nr].start == start)
 			return true;

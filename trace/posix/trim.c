@@ -24,7 +24,7 @@ bool pxt_has_thread_sanitizer(void)
 	return __tsan_init;
 }
 
-/* If the program has a sanitizer, no memory is released, since the sanitizer needs all of it. */
+/* If the program has a sanitizer, no memory is released, since the sanitizer needs it. */
 static bool has_sanitizer(void)
 {
 	return __asan_init || __hwasan_init || __msan_init || pxt_has_thread_sanitizer();

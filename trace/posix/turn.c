@@ -1,7 +1,7 @@
 /*
  * A lock for functions that signal handlers and other code may call. A handler does not wait for
  * the code that the handler has interrupted. Each wait has a time limit, because a handler may have
- * left by siglongjmp() while its thread held the lock.
+ * called siglongjmp() while the handler's thread held the lock.
  */
 #include "posix/posix.h"
 

@@ -37,8 +37,8 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 
 /*
  * A thread usually uses a stream for a few instructions. But if a signal handler interrupts these
- * instructions and calls siglongjmp(), the thread counts as a user of the stream forever. In that
- * case the function returns false, so that the stream's memory stays mapped.
+ * instructions and calls siglongjmp(), the thread counts as a user of the stream forever. If that
+ * has happened, the function returns false, and the stream's memory stays mapped.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {
@@ -90,9 +90,9 @@ void pxt_view_forget(struct pxt_view *view)
 }
 
 /*
- * Maps the stream with the given number. The view may still have an older stream with this number.
- * If a signal handler calls this function and has interrupted code that uses the older stream, the
- * older stream stays mapped until the next event.
+ * Maps the stream with the given number. The view may still map an older stream with this number. A
+ * signal handler may call this function while the interrupted code uses the older stream. In that
+ * case the older stream stays mapped, and the next event calls this function again.
  */
 static void map_number(struct pxt_view *view, unsigned int number, uint32_t serial)
 {
@@ -153,8 +153,8 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 /*
  * A signal handler may fork while the thread that it interrupted uses a stream. In the child, this
  * thread still counts as a user until it leaves the stream. The handler may have interrupted the
- * thread between the changes of pxt_nr_counted and of the view's counter. In that case the thread
- * is counted once too often, and the view stays mapped.
+ * thread between two changes: the change of pxt_nr_counted, and the change of the view's counter.
+ * In that case the child counts the thread once too often, and the view stays mapped.
  */
 void pxt_view_in_child(void)
 {

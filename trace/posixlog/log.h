@@ -8,16 +8,17 @@
 #include "posixlog/event.h"
 
 /*
- * A file has three parts: the header, in a page of its own; PT_NR_NAMED names, one for each id, at
- * PT_LOG_NAMES; and the records, at PT_LOG_DATA. A name ends with a zero byte. It is empty if the
- * id has no name. Numbers are in the byte order of the machine that writes.
+ * A file has three parts. The header is in the first page. At PT_LOG_NAMES, there are PT_NR_NAMED
+ * names, one for each id. At PT_LOG_DATA, the records begin. A name ends with a zero byte. If an id
+ * has no name, its name in the file is empty. Numbers are in the byte order of the machine that
+ * writes.
  *
  * @room: the number of bytes for records. In a log that loops, byte N of the records is at N modulo
  *        @room
  * @first, @last: the oldest record, and the end of the newest one, in bytes since the log's
  *                beginning
- * @is_closed: 1 if the log is complete; 0 if the owner still runs, or was killed and no process has
- *             completed the log yet
+ * @is_closed: 1: the log is complete; 0: the owner still runs, or the owner was killed and the log
+ *             is incomplete
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
@@ -104,8 +105,9 @@ enum pxt_log_policy {
  * @adds, @adds_at: a record is being added, and its position
  * @nr_buffered: the number of bytes before header.last that are in @buffer and not in the file
  * @buffer: PT_LOG_BUFFER bytes, which belong to the caller
- * @drops: header.first has changed since it was written
- * @has_lost: events were dropped to make room, or because the log is full. The caller clears it
+ * @drops: header.first has changed since the header was written to the file
+ * @has_lost: events were dropped to make room, or because the log is full. The caller clears
+ *            @has_lost
  * @has_written: NULL, or a function that is called with @argument when all bytes of @buffer have
  *               been written to the file, and before new bytes replace them
  */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * Reads @len bytes. Returns -EINVAL if the file has fewer, since a log must have all bytes that its
- * header states.
+ * Reads @len bytes. Returns -EINVAL if the file has fewer bytes, since a log must have all bytes
+ * that the log's header states.
  */
 static int read_at(int fd, void *to, size_t len, uint64_t at)
 {
@@ -110,7 +110,7 @@ int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_
 	if (error < 0)
 		return error;
 	if (!pxt_log_check(&record, left) ||
-	    /* The file must have all data, even if the caller has no room for them. */
+	    /* The file must have all data of the event, even if the caller's room is smaller. */
 	    !is_there(log, sizeof(record) + record.event.len, log->at))
 		return -EINVAL;
 	if (room > record.event.len)

@@ -125,8 +125,9 @@ static int write_room(const struct pxt_log_writer *writer, const unsigned char *
 }
 
 /*
- * The file must always contain the records that its header announces. So if records were removed, a
- * header without them is written before new records overwrite them.
+ * The file must always contain the records that its header announces. If records were removed, the
+ * function first writes a header that does not announce the removed records. Then new records may
+ * overwrite the removed records.
  */
 static int write_buffer(struct pxt_log_writer *writer)
 {

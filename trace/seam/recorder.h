@@ -32,9 +32,9 @@
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
  * @watch: asks for calls to @fn if @is_on is true, and ends these calls if @is_on is false. The
- *         recorder calls @fn whenever the answers of @choose may have changed. The thread that
- *         calls @fn may be any thread that is in a system call. @fn returns false if a thread holds
- *         a lock that @fn needs. @watch returns false if there are too many functions
+ *         recorder calls @fn whenever the answers of @choose may have changed. The call may come
+ *         from any thread that is in a system call. @fn returns false if a thread holds a lock that
+ *         @fn needs. @watch returns false if too many functions @fn are in use
  */
 struct utrail_trace_place {
 	void *at;
@@ -75,9 +75,9 @@ struct utrail_trace_door {
 };
 
 /*
- * Make @recorder record from now on, and declare all declared events to it. Signal handlers must
- * not call this function. Returns 0 on success, -EAGAIN if any thread holds a lock of the library,
- * or -EINVAL if the recorder has another version.
+ * Make @recorder record from now on, and tell @recorder all events that the program has declared.
+ * Signal handlers must not call this function. Returns 0 on success, -EAGAIN if any thread holds a
+ * lock of the library, or -EINVAL if the recorder has another version.
  */
 typedef int utrail_door_open_fn(const struct utrail_trace_recorder *recorder);
 

@@ -11,8 +11,8 @@
  * @next: for callers that keep several formats in a list
  * @has_calls: the format has directives that call functions of the program (%I, %J)
  * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, followed by 0
- * @is_plain: the format has no directives that call functions, and none for the process or thread
- *            (%P, %T)
+ * @is_plain: the format has no directives that call functions, and no directives for the process or
+ *            the thread (%P, %T)
  */
 struct fst_format {
 	struct fst_format *next;

@@ -4,10 +4,10 @@
  *
  *  %d %u %x %b %e %E %L %P                         4 bytes
  *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
- *  %s %S %I %F %A %B %a                            u32 length and as many bytes; the length is
+ *  %s %S %I %F %A %B %a                            u32 length, then the bytes; the length is
  *                                                  FST_NULL if the text is NULL, and 0 if the
  *                                                  bytes of %A or %B are NULL
- *  %J                                              u32 number of texts, and these texts
+ *  %J                                              u32 count of the texts, then the texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H

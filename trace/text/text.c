@@ -198,8 +198,8 @@ static char *put_digits(char *to, unsigned value, int width)
 }
 
 /*
- * Writes the date of a day, counted from 1970. In this computation years begin in March, so that a
- * leap day is the last day of its year.
+ * Writes the date of day number @days. Day 0 is 1970-01-01. In this computation years begin in
+ * March, so that a leap day is the last day of its year.
  */
 static char *put_date(char *to, int64_t days)
 {

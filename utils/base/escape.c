@@ -71,8 +71,9 @@ static bool is_hidden(uint32_t code)
  * The texts that replace ASCII characters; NULL: the character stays.
  *
  * In a script, "</script>" would end the element, and "<!--" would begin a comment. In a label of
- * mermaid, the browser decodes entities that begin with &, then mermaid decodes those that begin
- * with #. To mermaid, a percent sign may begin an instruction, and a backquote begins Markdown.
+ * mermaid, the browser first decodes entities that begin with "&". Then mermaid decodes entities
+ * that begin with "#". In mermaid, a percent sign may begin an instruction, and a backquote begins
+ * Markdown.
  */
 #define ASCII	128
 #define AS_HTML ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;"

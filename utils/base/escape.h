@@ -8,11 +8,11 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The languages of our output.
+ * The languages in which utrail writes text.
  *
- * Each byte of a hidden character is shown as \xNN, unless a row below says otherwise. A backslash
- * of the text is not escaped, so the four characters "\x1b" look like the hidden byte. Demangled
- * names have no backslash, so they are not ambiguous.
+ * Each byte of a hidden character is shown as \xNN, unless the comment of a medium says otherwise.
+ * A backslash in the text is not escaped. So a text with the four characters "\x1b" looks like a
+ * text with this hidden byte. Demangled names have no backslash, so they are not ambiguous.
  *
  * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
  * direction of writing, separators of lines and paragraphs, U+FFFE, U+FFFF, and bytes that are not
@@ -32,8 +32,8 @@ enum medium {
 };
 
 /*
- * Append @text in the form of @medium. Returns false when @text has bytes that are not UTF-8 and
- * the medium cannot represent them. Each of these bytes becomes U+FFFD.
+ * Append @text in the form of @medium. If the medium cannot represent bytes that are not UTF-8,
+ * each such byte of @text becomes U+FFFD, and the function returns false.
  */
 bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 
@@ -44,8 +44,8 @@ bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_quoted(struct strbuf *out, const char *text);
 
 /*
- * True when @text surely needs no escaping. The check is simple, to be fast, so the result is also
- * false for some texts that need none.
+ * True when @text surely needs no escaping. The check is simple and fast. Therefore the result is
+ * false for some texts that need no escaping.
  */
 bool escape_is_plain(enum medium medium, const char *text, size_t len);
 

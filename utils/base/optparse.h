@@ -40,14 +40,14 @@ struct opt_word {
  *
  * @name: long name without dashes
  * @letter: short form; 0: none
- * @arg: name of the argument in help texts; NULL: the option takes none
+ * @arg: name of the argument in help texts; NULL: the option takes no argument
  * @without: the argument if the user gives none; NULL: an argument is required. If @without is set,
  *         an argument must be in the same word as the option, after a '=' or after the letter
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
- * @is_recorded: `record` writes the option into data directories, and readers apply it: its
- *         argument must be harmless
+ * @is_recorded: `record` writes the option into data directories, and readers apply the option. So
+ *         the option's argument must be harmless
  * @set: for OPT_SET: the function that stores @text (NULL if there is no argument). @target is the
  *         whole target: the function may set any member of the target
  */
@@ -74,10 +74,10 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
  * @given: given[i] is true when the option in rows[i] was given; may be NULL
- * @cmds: bits of commands; of several options with the same letter, the one for these commands
- *         counts, or else the first one
- * @last, @last_text: the last option whose argument was a word of its own, and that word; NULL:
- *         none
+ * @cmds: bits of commands. If several options have the same letter, the first option for these
+ *         commands counts. If none is for these commands, the first of all counts
+ * @last, @last_text: the last option whose argument was a separate word, and that argument; NULL:
+ *         there is no such option
  */
 struct optparse {
 	const struct opt_row *rows;
@@ -94,7 +94,7 @@ struct optparse {
 
 /*
  * Parse options up to the first word that is not an option. This word and the words after it may
- * belong to another program (POSIX). Long names may be abbreviated if that is unambiguous.
+ * belong to another program (POSIX). A long name may be abbreviated to an unambiguous beginning.
  *
  * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of the first word that is not
  * an option, or argc. For a wrong option, @err names the option, and the expected form or the

@@ -186,8 +186,8 @@ int outfile_check(const char *path, struct uft_err *err)
 }
 
 /*
- * Refuse a file that has several names (hard links) if other users may write to its directory. The
- * other users may have made this name for an unrelated file.
+ * Refuse a file that has several names (hard links) if other users may write to the directory of
+ * @path. One of these users may have made @path a second name of an unrelated file.
  */
 static int check_names(const struct place *place, const char *path, struct uft_err *err)
 {

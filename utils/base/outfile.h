@@ -32,13 +32,13 @@ struct outfile {
  * refused as in place_find().
  *
  * A regular or new file is written under a random name in the directory, then renamed. A file that
- * replaces an old file gets the owner, group and mode of the old file. But if @mode has no rights
- * for the group and for others, these rights are cleared in the mode. A file that replaces no old
- * file gets @mode without the bits of the umask.
+ * replaces an old file gets the owner, group and mode of the old file. But if @mode gives no rights
+ * to the group and to others, the new file gives no rights to them either. A file that replaces no
+ * old file gets @mode without the bits of the umask.
  *
  * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
- * place. A file that a link of procfs names (as for /dev/stdout) is appended to. A block device, a
- * socket, and a pipe without a reader are errors.
+ * place. If @path leads to a link of procfs (as /dev/stdout does), the new content is appended to
+ * the file. A block device, a socket, and a pipe without a reader are errors.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 

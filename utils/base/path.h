@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the part of @path after the last '/', or the whole path if it has none. */
+/* Returns the part of @path after the last '/', or all of @path if @path has no '/'. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -40,7 +40,7 @@
  * - TRACE_EVENT_NAME_MAX: bytes in the name of an event, without the zero byte
  * - TRACE_NAME_MAX: bytes in the name of a stream, and in the text that
  *   posix_trace_attr_getgenversion() gets, with the zero byte
- * - TRACE_SYS_MAX: streams at the same time
+ * - TRACE_SYS_MAX: streams that exist at the same time
  * - TRACE_USER_EVENT_MAX: types of user events of a process, including the type
  *   POSIX_TRACE_UNNAMED_USER_EVENT
  */

@@ -8,10 +8,11 @@
 
 /*
  * The block that was released last is allocated next: the CPU's caches still have it. The kernel is
- * asked for huge pages (madvise(2), MADV_HUGEPAGE): they save page faults and TLB misses.
+ * asked for huge pages (madvise(2), MADV_HUGEPAGE), since huge pages save page faults and TLB
+ * misses.
  *
  * blocks_take() uses malloc(3) if more bytes are wanted than a block has, if no block is free, or
- * if the struct is all zero. Any thread may call blocks_take() and blocks_give().
+ * if *@blocks is all zero. Any thread may call blocks_take() and blocks_give().
  *
  * @free_list, @nr_free: the indexes of the free blocks
  */

@@ -20,9 +20,9 @@ uint64_t hash_seed(void)
 }
 
 /*
- * The second product makes differences depend on the seed. With the first product alone, a flipped
- * highest bit of a word would always flip the same bits of the result, and the next word could flip
- * them back.
+ * The product with @seed makes each difference in the result depend on the seed. Without this
+ * product, a flipped highest bit of a word would always flip the same bits of the result, and the
+ * next word could flip these bits back.
  */
 static uint64_t add_word(uint64_t hash, uint64_t word, uint64_t seed)
 {

@@ -19,8 +19,8 @@ void nearest_init(struct nearest *n, const char *typed)
 /*
  * Returns the edit distance: the number of letters to change, add, drop, or swap with their
  * neighbour. There may be many words, so this must be fast. Two bit vectors represent a column of
- * the table of distances: a bit is set where a distance is one more, or one less, than the distance
- * above it.
+ * the table of distances. The bits of `more` mark the rows whose distance is one more than the
+ * distance in the row above. The bits of `less` mark the rows whose distance is one less.
  * Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
@@ -83,8 +83,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * Leave out words with a larger distance than the best word. If even the best word
-		 * has a distance above 1, words whose distance is larger by 1 stay.
+		 * Leave out words whose distance exceeds the best word's distance. But if the best
+		 * word's distance is above 1, keep words whose distance exceeds that distance by 1.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

@@ -57,8 +57,8 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
- * Keep the first @len bytes. A buffer that has fewer stays as it is: if memory was short, the text
- * that the caller wants to drop may never have been appended.
+ * Keep the first @len bytes. A buffer with fewer bytes does not change. If memory was short, the
+ * text that the caller wants to drop was perhaps not appended.
  */
 static inline void strbuf_cut(struct strbuf *sb, size_t len)
 {
