@@ -290,8 +290,8 @@ static int set_surroundings(struct runner *run, const struct script_config *conf
 }
 
 /*
- * Push a global variable and return its type, even if the script has code that fails when an
- * undefined variable is read.
+ * Push a global variable and return the variable's type. A script may contain code that makes each
+ * read of an undefined variable fail. This function does not run such code.
  */
 static int push_global(struct runner *run, const char *name)
 {

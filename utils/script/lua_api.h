@@ -1,6 +1,6 @@
 /*
- * The functions of LuaJIT (Lua 5.1) by which utrail runs scripts. The library is loaded on demand.
- * Its functions are declared here, so the build does not need its headers.
+ * The functions of LuaJIT (Lua 5.1) that utrail calls to run scripts. LuaJIT is loaded on demand.
+ * The functions are declared here, so the build does not need LuaJIT's headers.
  */
 #ifndef UTRAIL_SCRIPT_LUA_API_H
 #define UTRAIL_SCRIPT_LUA_API_H

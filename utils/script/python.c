@@ -593,8 +593,8 @@ static void put_word(struct runner *run, PyObject *dict, const char *key, const 
 }
 
 /*
- * Make the embedded Python write UTF-8. Called if no locale is set. In this case the program
- * python3 writes UTF-8 by itself (PEP 540), but an embedded Python does not.
+ * Make the embedded Python write UTF-8. Call this if no locale is set. Without a locale, the
+ * program python3 writes UTF-8 by itself (PEP 540), but an embedded Python does not.
  */
 static void write_utf8(struct runner *run)
 {

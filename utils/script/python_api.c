@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * The versions 3.x that are searched for: from the first one whose stable interface has all
- * functions that are used here, up to an arbitrary limit.
+ * The versions 3.x to search for. MINOR_FIRST is the first version whose stable interface has all
+ * functions that utrail calls. MINOR_LAST is an arbitrary limit.
  */
 #define MINOR_FIRST 7
 #define MINOR_LAST  30

@@ -41,7 +41,8 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 /*
  * @version: the tool's version, for the script
  * @path: the path of the script
- * @args, @nr_args: the words after the options, or the words of the recorded command line
+ * @args, @nr_args: if a program is recorded, the words of its command line. Otherwise, the words
+ *         after the options
  * @is_recording: the calls come from a program that is being recorded, and there are no events
  * @tell: escapes a line and prints it on stderr; gets @self
  */

@@ -47,9 +47,9 @@ struct script_values {
 void script_values_deinit(struct script_values *values);
 
 /*
- * Read the values of an ENTRY or EXIT. Returns false when the event has no payload, or the types
- * are unknown. The values are valid until the event becomes invalid, or until this
- * function is called again.
+ * Read the values of an ENTRY or EXIT. Returns false when the event has no payload, or when the
+ * types of the values are unknown. The values are valid until the event becomes invalid, or until
+ * this function is called again.
  */
 bool script_values_read(struct script_values *values, struct trace_data *data,
 			const struct event *event);

@@ -17,9 +17,9 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 
 		/*
 		 * Store only new bits. func_rules_init() sets the bits for all functions of a
-		 * recording. Threads that later read this recording in parallel do not write. But
-		 * two threads of `show` can be in func_rules_init() with the same filters at the
-		 * same time, and both write.
+		 * recording. Threads that later read this recording in parallel find no new bits,
+		 * and store nothing. But two threads of `show` can run func_rules_init() with the
+		 * same filters at the same time, so the stores are atomic.
 		 */
 		if (flags & ~__atomic_load_n(&entry->in_force, __ATOMIC_RELAXED))
 			__atomic_fetch_or(&entry->in_force, flags, __ATOMIC_RELAXED);
@@ -65,9 +65,10 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 }
 
 /*
- * True when spec @index can be left out, because a later spec with the same pattern clears its
- * actions. If spec @index itself clears or replaces actions of earlier specs, the later spec must
- * also clear these earlier actions. They would apply again if spec @index were left out.
+ * True when spec @index can be left out, because a later spec with the same pattern clears the
+ * actions of spec @index. If spec @index clears or replaces actions of earlier specs, the later
+ * spec must clear the actions of the earlier specs, too. Without spec @index, the actions of the
+ * earlier specs would apply again.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {
@@ -85,7 +86,8 @@ static bool is_taken_away(const struct filters *filters, const bool *gone, size_
 }
 
 /*
- * True when spec @index only clears actions, and the earlier specs that it could clear are gone.
+ * True when spec @index has no actions and clears only actions that no earlier spec has. Earlier
+ * specs that are gone do not count.
  */
 static bool is_idle(const struct filters *filters, const bool *gone, size_t index)
 {

@@ -12,8 +12,9 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry. If functions have matched @entry, and later specs have cleared an
- * action of FILTERS_OPT_IN for all these functions, the action is left out.
+ * Returns the actions of @entry, except cleared actions of FILTERS_OPT_IN. Such an action is
+ * cleared if functions have matched @entry, and later specs have cleared the action for all these
+ * functions.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 

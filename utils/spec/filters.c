@@ -212,8 +212,8 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 }
 
 /*
- * All chains and the list of patterns are in ascending order, so the next entry is the smallest of
- * their first entries.
+ * Each chain is in ascending order, and so is the list of patterns. So the next entry is the
+ * smallest of the first remaining entries of the chains and of the list.
  */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {

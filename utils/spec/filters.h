@@ -58,8 +58,8 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
 		 enum spec_option *option, struct uft_err *err);
 
 /*
- * Like filters_make(), but the specs of @before come first in each option. Their patterns keep the
- * kinds of matching that they have in @before.
+ * Like filters_make(), but in each option, the specs of @before come before those in @specs. The
+ * patterns of @before keep their kinds of matching.
  *
  * @gone: gone[i] is true if spec i of @before is left out; not used if @before is empty
  */
@@ -85,12 +85,12 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns the actions of FILTERS_OPT_IN that any spec has. If there are such actions, only calls
- * with one of these actions are kept. A spec counts even if it matches no function. If none of the
- * specs that count matches a function, no call is kept.
+ * Returns the actions of FILTERS_OPT_IN that any counted spec has. If there are such actions, only
+ * calls with one of these actions are kept. A spec that has matched no function is counted. If no
+ * counted spec matches a function, no call is kept.
  *
- * A spec does not count when it is about functions of the kernel, or when it was cleared for all
- * functions that it has matched.
+ * Specs about functions of the kernel are not counted. An action is not counted if a spec has
+ * matched functions, and later specs have cleared the spec's action for all these functions.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
@@ -128,8 +128,8 @@ struct filter_subject {
 #define FILTER_NAMES_MAX 16
 
 /*
- * Find the entries that match a function, one after the other, in their order. Each is marked as
- * matched.
+ * Find the entries that match a function, one after the other, in ascending order. Each found entry
+ * is marked as matched.
  */
 struct filter_walk {
 	struct filters *filters;

@@ -159,7 +159,10 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 
 /* --- changes --- */
 
-/* True when one of the @nr rules in @new has the same text and kind of pattern as @former. */
+/*
+ * True when one of the @nr rules in @new has the same text as @former, and the same kind of
+ * pattern.
+ */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -210,8 +213,8 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 	size_t kept = 0;
 
 	/*
-	 * If the change has not replaced a rule, rules->rules has the newest has_name, has_match
-	 * and why_not of this rule. Take the rule from there.
+	 * If the change has not replaced a rule, take this rule from rules->rules. There, the
+	 * rule's has_name, has_match and why_not are newer than in change->before.
 	 */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))

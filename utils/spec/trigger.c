@@ -244,8 +244,8 @@ static int set_value(struct parse *p, enum value_kind kind, const char *value, s
 }
 
 /*
- * True when the option accepts the action @flag. Otherwise, @name becomes spec->ignored, unless
- * that member has the name of an earlier action.
+ * True when the option accepts the action @flag. Otherwise, @name is stored in spec->ignored,
+ * unless spec->ignored already has the name of an earlier action.
  */
 static bool accepts(struct parse *p, uint32_t flag, const char *name)
 {

@@ -1,8 +1,8 @@
 /*
  * Limits for reading a trace.dat: unpacked bytes, and memory. These parts of a file must not
  * overlap: the records of CPUs, the tables of instances (version 6), and the sections (version 7).
- * So each byte is read for at most one part. Only the section of a buffer may overlap other parts,
- * because it contains the records of CPUs.
+ * So each byte is read for at most one part. As an exception, the section of a buffer may overlap
+ * other parts, because this section contains the records of CPUs.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H
@@ -64,8 +64,8 @@ int budget_hold(struct tracedat_budget *budget, uint64_t bytes, struct uft_err *
 void budget_give_back(struct tracedat_budget *budget, uint64_t bytes);
 
 /*
- * Reserve the @bytes of the file at @at. Returns 0, -ENOMEM, or -EBADMSG with a text in @err when
- * some of them are reserved already.
+ * Reserve a part of the file: @bytes bytes from the offset @at on. Returns 0, -ENOMEM, or -EBADMSG
+ * with a text in @err when some of these bytes are already reserved.
  */
 int budget_take_part(struct tracedat_budget *budget, uint64_t at, uint64_t bytes,
 		     struct uft_err *err);

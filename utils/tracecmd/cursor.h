@@ -1,4 +1,7 @@
-/* A position in a trace.dat, or in an unpacked section of it, and checked reads from there. */
+/*
+ * A position in a trace.dat, or in an unpacked section of a trace.dat. Reads from this position are
+ * checked.
+ */
 #ifndef UTRAIL_TRACECMD_CURSOR_H
 #define UTRAIL_TRACECMD_CURSOR_H
 

@@ -240,7 +240,7 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* Read the places of the records of the @nr CPUs, and then the clock, which older files lack. */
+/* Read the places of the records of the @nr CPUs, and then the clock. Older files have no clock. */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -259,10 +259,10 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 }
 
 /*
- * Read the option that tells the place of an instance's table of records. The table has the form of
- * the top instance's table. The bytes of the table are reserved, so that no other option can name
- * them. Without this, one table could be read thousands of times. A damaged option must reserve no
- * bytes, because there may be records at the place that it names.
+ * Read the option that tells the place of an instance's table of records. The table has the same
+ * format as the top instance's table. The bytes of the table are reserved, so that no other option
+ * can name the same table. Otherwise, thousands of options could name one table. A damaged option
+ * must reserve no bytes, because there may be records at the place that it names.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)
@@ -347,7 +347,10 @@ int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct u
 {
 	int ret = 0;
 
-	/* A section has no length, so each must be read to find the next one. */
+	/*
+	 * The length of a section is not stored, so a section must be read to find the next
+	 * section.
+	 */
 	for (unsigned id = TRACEDAT_HEADER_INFO; ret == 0 && id <= TRACEDAT_CMDLINES; id++)
 		ret = tracedat_read_section(file, id, in, err);
 	return ret < 0 ? ret : read_v6_tables(file, in, err);

@@ -47,10 +47,10 @@ void tracedat_stream_close(struct tracedat_stream *stream);
 /*
  * Get the next record, with its raw time. The record is valid until the next call. Returns 1 on
  * success, 0 after the last record, or a negative error with @err when the file cannot be read.
- * Damage is noted in @stream->file, and counts as lost records before the next record. Losses after
- * the last record are not returned.
+ * Damage is noted in @stream->file, and is reported in @missed, like lost records. Losses after the
+ * last record are not returned.
  *
- * @missed: gets the number of records lost before the record
+ * @missed: gets the number of records that were lost before the returned record
  */
 int tracedat_stream_next(struct tracedat_stream *stream, struct kernel_record *rec,
 			 uint64_t *missed, struct uft_err *err);

@@ -58,8 +58,8 @@ struct tracedat_buffer {
  * @offset: added to all raw times
  * @date_ns: if @has_date: the number to add to a time to get the time of day
  * @tsc_mult, @tsc_shift: if @has_tsc: convert raw times to nanoseconds
- * @has_other_clocks: times would need a correction by another machine's clock; utrail does not
- *         correct them
+ * @has_other_clocks: the times need a correction by another machine's clock, but utrail makes no
+ *         such correction
  * @has_text: a buffer was stored as text
  * @damage, @nr_damage: a line for each of the first TRACEDAT_NOTES_MAX damaged parts, which are
  *         left out, and the number of all damaged parts
@@ -94,13 +94,13 @@ struct tracedat {
 };
 
 /*
- * Read everything except the records. Damaged parts are noted and left out. Returns 0, or a
- * negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7, or when the
+ * Read all parts of the file except the records. Damaged parts are noted and left out. Returns 0,
+ * or a negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7, or when the
  * method of compression is unknown, -EDQUOT when reading the file costs more than @limit, -EBADMSG
  * when damage hides the offset of the records, -EFBIG when a part of version 6 is too large,
  * -ENOSYS when this build cannot unpack the file, -ENOMEM, or an error of open(2) or read(2).
  *
- * @file must be closed after an error, too.
+ * If an error is returned, the caller must still close @file.
  */
 int tracedat_open(struct tracedat *file, const char *path, enum tracedat_limit limit,
 		  struct uft_err *err);

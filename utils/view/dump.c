@@ -408,8 +408,8 @@ static void part_close(struct part *part)
 }
 
 /*
- * Move the bytes that are not shown yet to the front, and read more bytes after them. Returns 1 on
- * success, 0 at the end of the file, or a negative errno.
+ * Move the bytes that are not shown yet to the front of the buffer, and fill the rest of the buffer
+ * from the file. Returns 1 on success, 0 at the end of the file, or a negative errno.
  */
 static int part_read_on(struct part *part)
 {

@@ -452,7 +452,9 @@ static ssize_t open_inherited(struct lane *lane, size_t nr)
 	return more < 0 ? more : (ssize_t)nr + more;
 }
 
-/* If calls were open at the task's first record, insert ENTRYs of these calls before it. */
+/*
+ * If calls were open at the task's first record, insert ENTRYs of these calls before this record.
+ */
 static ssize_t begin_task(struct lane *lane, const struct event *events, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -466,7 +468,10 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 	return nr;
 }
 
-/* Keep those of the @nr events that are in the time range, and add events at its edges. */
+/*
+ * Drop those of the @nr events that are outside of the time range. Add events at the start and at
+ * the end of the range.
+ */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
 	if (lane->pipe->config.stages.opens_at_start && !lane->opened.is_done)

@@ -16,14 +16,16 @@
 #define WORTH_BYTES (1UL << 20)
 
 /*
- * A task is split if it is larger than this percentage of a thread's equal share of the work. So no
- * thread works alone at the end.
+ * A task is split if it is larger than this percentage of a thread's equal share of the work.
+ * Without the split, one thread could still read this task when all other threads have no more
+ * work.
  */
 #define LARGE_PERCENT 60
 #define PIECE_LEAST   (256UL << 10)
 #define PIECE_MOST    (8UL << 20)
 /*
- * The number of pieces for each thread. It is so large that all threads end at about the same time.
+ * The number of pieces for each thread. With many small pieces, all threads end at about the same
+ * time.
  */
 #define PIECES_EACH   16
 
@@ -31,7 +33,8 @@
  * The work that the threads share.
  *
  * @large: lanes to split, the largest first
- * @small: lanes to read as a whole, the largest first, so that a small lane ends last
+ * @small: lanes to read as a whole, the largest first, so that the lanes that are read last are
+ *         short
  * @next_large, @next_small: the index of the next lane that no thread has taken
  * @pieces: pieces of large lanes that no thread has taken, in order of reading
  * @nr_splitting: the number of lanes with more pieces to come
@@ -100,12 +103,12 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * Returns the number of a large lane's @bytes that are split off for other threads. The thread that
- * splits them reads the rest.
+ * A large lane has @bytes. One thread splits off the first of these bytes for other threads, and
+ * then reads the rest. Returns the number of bytes to split off.
  *
- * If there is only one large lane, the number lets all threads end together, provided that
- * splitting a byte takes a third of the time of reading it. If there are several large lanes, the
- * number is @bytes, and the thread keeps only the last piece.
+ * If there is only one large lane, the number makes all threads end at the same time. The number
+ * assumes that splitting takes a third of the time of reading. If there are several large lanes,
+ * the number is @bytes, and the thread keeps only the last piece.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

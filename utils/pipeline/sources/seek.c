@@ -7,8 +7,9 @@
 #include "utils/base/fd.h"
 
 /*
- * Reading begins this far before the found position, because times go backwards a bit when a
- * signal's handler interrupts the probe. Files of less than SMALL_BYTES are read whole.
+ * Reading begins MARGIN_BYTES before the found position, because the times of records can decrease
+ * slightly when a signal's handler interrupts the probe. Files of less than SMALL_BYTES are read
+ * whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)

@@ -14,12 +14,13 @@
  * The whole file is read if
  * - one of about 64 samples is not a record,
  * - a sample is earlier than the sample before it, or
- * - times count from 1970 (record --clock=realtime): that clock may be set back.
+ * - times count from 1970 (record --clock=realtime), because users can set this clock back.
  */
 
 /*
- * Position the fresh @src, whose end_offset is set, at the start of a record. All records before
- * the new position are earlier than @time_ns. Some records after the position may be earlier, too.
+ * Move the position of the fresh @src to the start of a record. @src->end_offset is already set.
+ * All records before the new position are earlier than @time_ns. Some records after the position
+ * may be earlier, too.
  *
  * Returns false, with @src unchanged, if the file must be read from its start. The reason may be
  * that the file is short or damaged, that its times are out of order or count from 1970, or that no

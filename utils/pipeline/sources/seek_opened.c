@@ -112,7 +112,7 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 
 /*
  * True when no call is open at the beginning of the task. If calls are open there, the search
- * fails, because only later EXITs show which calls these are.
+ * fails: the functions of these calls are unknown until the calls return.
  */
 static bool begins_outside(struct src_user *probe)
 {

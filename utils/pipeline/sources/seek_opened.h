@@ -14,7 +14,7 @@
  * Fill in @opened as if opened_note() had got all events before the position of @src. The position
  * is the first byte of a compact block. Only blocks in which an open call was entered are read.
  *
- * @opened: all zero; stays so when the result is false
+ * @opened: must be all zero; is still all zero when the result is false
  *
  * Returns false if too many blocks would be needed, if a block is damaged, if calls were open when
  * the task began, if the file is not compact, or if memory is short.

@@ -12,8 +12,8 @@
 #include "utils/pipeline/stages/stg_calls_fast.h"
 
 /*
- * Each piece has a copy of the open calls. If there are more than COPY_FREE of them, a piece has at
- * least COPY_TIMES as many bytes as the copy.
+ * Each piece has a copy of the list of open calls. If this list has more than COPY_FREE calls, the
+ * piece has at least COPY_TIMES as many bytes as the copy.
  */
 #define COPY_FREE  4096
 #define COPY_TIMES 4
@@ -28,8 +28,8 @@ void piece_destroy(struct piece *piece)
 }
 
 /*
- * False when the task begins the same session again, by an exec of its own program. From then on,
- * the stages do not agree on the open calls.
+ * False when the task executes the program that it already runs, and so begins the same session
+ * again. After this exec, the stages do not agree on the open calls.
  */
 static bool has_clear_sessions(const struct task *task)
 {

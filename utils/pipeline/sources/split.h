@@ -42,12 +42,13 @@ bool lane_can_split(const struct lane *lane);
  * Split the first @bytes of the records of a fresh lane. Afterwards, the lane may only be closed.
  * Splitting is about three times as fast as reading.
  *
- * @take: gets the pieces in their order, each of about @piece_bytes, and owns them
+ * @take: gets one piece after the other, in the order of reading, and owns the pieces; a piece has
+ *         about @piece_bytes
  * @last: becomes the rest of the file, which the caller owns
  *
- * No further piece begins if the open calls become uncertain: calls were open when the task began,
- * records were lost, times go backwards, or an EXIT is not that of the innermost call. Returns 0,
- * or a negative errno with @err.
+ * No further piece begins after the open calls become uncertain. The open calls are uncertain if
+ * calls were open when the task began, if records were lost, if times go backwards, or if an EXIT
+ * does not end the innermost call. Returns 0, or a negative errno with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

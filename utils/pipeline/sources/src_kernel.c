@@ -32,11 +32,11 @@ struct owners {
 /*
  * One file. If @has_next, the next record is already read: @next, in @page.
  *
- * @bufs: one buffer has the bytes of the file from @start, in [0, @len), with the page at @at;
- *        returned events may point into the other buffer
+ * @bufs: the current buffer has the @len bytes of the file from @start on; @at is the offset of the
+ *        page in this buffer. Returned events may point into the other buffer
  * @nr_switches: changes from one buffer to the other; the last bit is the current buffer's index
- * @has_switched: this call of read() has switched buffers, so no returned event points into the
- *                current buffer
+ * @has_switched: the latest call of read() has switched buffers. So no event of that call points
+ *                into the current buffer
  * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
  * @has_lost: records before @next are missing, and this loss is not reported yet
  * @lost: with @has_lost, the number of missing records; 0: unknown
@@ -136,8 +136,8 @@ static int refill_kernel(struct src_kernel *src)
 	ssize_t got;
 
 	/*
-	 * One call of read() may refill several times. All events that the call returns are in the
-	 * buffer that was current when the call began. Keep that buffer, and refill the other one.
+	 * One call of read() may refill several times. The events of this call are in the buffer
+	 * that was current when the call began. Keep this buffer, and refill the other buffer.
 	 */
 	if (!src->has_switched)
 		src->nr_switches++;

@@ -12,9 +12,9 @@
 extern const struct source_kind src_kernel_kind;
 
 /*
- * Find the task of a record. It is the task that has made the record, or else the task that is
- * woken or gets the CPU. Returns NULL if the recording has neither task, or if a tracer made the
- * record.
+ * Find the task of a record: the task that has made the record. If the recording does not have this
+ * task, find the task that is woken or gets the CPU. Returns NULL if the recording has none of
+ * these tasks, or if a tracer made the record.
  */
 const struct task *src_kernel_task(const struct trace_data *data, const struct kernel_record *rec);
 

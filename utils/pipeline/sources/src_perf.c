@@ -55,7 +55,7 @@ static uint64_t perf_next_ns(struct source *source)
 {
 	const struct src_perf *src = (const struct src_perf *)source;
 
-	/* After damage, return 0, so that the next read() comes soon, and reports the damage. */
+	/* After damage, return 0. Then the next read() comes soon, and reports the damage. */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 

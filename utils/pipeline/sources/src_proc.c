@@ -106,8 +106,8 @@ static int note_child(struct src_proc *src)
 }
 
 /*
- * Store a task's name. It is the name that the task has given itself, or the name of its executable
- * file without the directory, as in the kernel.
+ * Store a task's name. As in the kernel, the name is the base name of the executable file, or a
+ * name that the task has given itself.
  */
 static int note_name(struct src_proc *src)
 {

@@ -21,9 +21,9 @@
 /* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 /*
- * A LOST record has no time. If no other record is before it, it gets the time of a later record or
- * block. The search for such a time examines at most this number of LOST records, or of heads of
- * blocks.
+ * A LOST record has no time. If no other record is before a LOST record, the LOST record gets the
+ * time of a later record or block. The search for such a time examines at most this number of LOST
+ * records, or of heads of blocks.
  */
 #define LOSSES_MAX	  16
 
@@ -360,8 +360,8 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/*
-	 * One year. The next record comes sooner. The time in bytes that are no record is rarely
-	 * within one year after @rec.
+	 * One year. The next record comes sooner. If bytes that are not a record are read as a
+	 * record, their time is rarely within one year after @rec.
 	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
@@ -540,8 +540,8 @@ static void skip_hole(struct src_user *src)
 }
 
 /*
- * Find out if the rest of the file is zeros, as a crash may leave them. Returns 1 if there are only
- * zeros, 0 if there are other bytes, or a negative errno with @err.
+ * Find out if the rest of the file is zeros. After a crash, a file may end with zeros. Returns 1 if
+ * the rest has only zeros, 0 if the rest has other bytes, or a negative errno with @err.
  */
 static int rest_is_zero(struct src_user *src, struct uft_err *err)
 {
@@ -588,9 +588,10 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns a time for a LOST record, which has none itself. It is the time of the record before the
- * LOST record. If there is no such record, it is the time of the next record of another type, or
- * the time of the blocks after a damaged block. Returns 0 if no such time is found nearby.
+ * Returns a time for a LOST record, because the record itself has no time. The result is the time
+ * of the record before the LOST record. If there is no such record, the result is the time of the
+ * next record of another type, or else src->after_lost_ns. Returns 0 if no such time is found
+ * nearby.
  */
 static uint64_t lost_time(const struct src_user *src)
 {
@@ -678,10 +679,10 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the offset in the buffer up to which records can be read. After this offset, the buffer
- * has as many bytes as the longest payload and a record after this payload. So a record that ends
- * at the offset has its payload in the buffer. If no record continues after the end of the buffer
- * (ends_here()), the offset is the end of the buffer.
+ * Returns the offset in the buffer up to which records can be read. The bytes after this offset
+ * have room for the longest payload and one more record. So if a record ends at the offset or
+ * before, the record's whole payload is in the buffer. If no record continues after the end of the
+ * buffer (ends_here()), the offset is the end of the buffer.
  */
 static size_t plain_stop(const struct src_user *src)
 {
@@ -738,9 +739,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		struct record rec = load_record(src, src->at);
 
 		/*
-		 * Look at the time first, and at the payload later: if a growing file has a record
-		 * after @until_ns, a part of its payload may be missing. A LOST record has time 0
-		 * here.
+		 * Look at the time first, and at the payload later. In a growing file, the payload
+		 * of a record later than @until_ns may be incomplete. At this point, a LOST record
+		 * has the time 0.
 		 */
 		if (rec.time_ns > until_ns)
 			return nr;

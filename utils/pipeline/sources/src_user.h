@@ -29,7 +29,7 @@
  * @fd: -1 between two reads, unless the source @keeps_open its file
  * @file_ended: the rest of the file is in the buffer
  * @next_offset: the offset in the file of the next byte to read
- * @end_offset: reading ends there, or at the end of the file
+ * @end_offset: reading ends at this offset, or at the end of the file if the file is shorter
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
  * @cap, @full_cap: the size of @buf, and its size from the second read on
  * @is_damaged: the source ends at the damage, even if the file grows
@@ -42,7 +42,7 @@
  * @is_whole: the buffer ends where a record ends
  * @cursor: position in a block that is read call by call; NULL: none was needed yet
  * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
- * @after_lost_ns: the time of the blocks after a damaged one; 0: unknown. If no record was read
+ * @after_lost_ns: the time of the blocks after a damaged block; 0: unknown. If no record was read
  *                 before the damage, the lost records get this time
  */
 struct src_user {

@@ -61,7 +61,8 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 
 /*
  * True when @filters can change if one more function is compared with their specs. A spec changes
- * only at its first matching function (has_match), or at each one if some spec clears actions.
+ * at its first matching function (has_match). If some spec clears actions, specs can change at each
+ * matching function.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {

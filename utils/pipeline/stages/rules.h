@@ -6,12 +6,13 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * The rules, looked up once per function. Starts with func_rules_init(), ends with
- * func_rules_deinit().
+ * The rules of functions. Each function is looked up once. The struct starts with func_rules_init()
+ * and ends with func_rules_deinit().
  *
  * @filters: NULL: there are none
  * @has_locations: some filter is about source files
- * @actions: the enum trigger_flags that count; other actions are ignored
+ * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
+ *         ignored
  * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. Flags
  *        in FILTERS_OPT_IN are also taken from specs that match no function. While a recording
  *        grows, all flags are taken from all specs
@@ -44,7 +45,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		    uint32_t actions, struct uft_err *err);
 void func_rules_deinit(struct func_rules *rules);
 
-/* Find the rule of a function that is not in the table of func_rule() yet. */
+/* Find the rule of @func. func_rule() calls this when its table does not have @func yet. */
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 

@@ -177,7 +177,10 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
  * by the duration.
  */
 bool stg_select_is_needed(const struct stage_config *config);
-/* True when stg_select() keeps a call of @func with @depth calls around it, however short it is. */
+/*
+ * True when stg_select() keeps a call of @func inside @depth other calls, for any duration of the
+ * call.
+ */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
 			   size_t depth);
 size_t stg_select(const struct stage_config *config, struct event *events, size_t nr);
@@ -215,18 +218,20 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
  * For a growing recording that has no more events up to @now_ns: release the held calls that have
- * lasted long enough. They are written to @out, which has room for stg_time_room() events.
+ * lasted long enough. The released events are written to @out, which has room for stg_time_room()
+ * events.
  *
  * stg_time_waits_since() returns the start of the first held call. The result is UINT64_MAX if no
- * call is held, or if no duration releases the first held call (threshold UINT64_MAX).
+ * call is held, or if the threshold of the first held call is UINT64_MAX, so that no duration is
+ * long enough.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
 /*
- * At the end: release the held calls, which have not returned. A call whose own threshold is
- * UINT64_MAX is released only if a call in it is released. @out has room for stg_time_room()
- * events.
+ * At the end: release the held calls, which have not returned. If a call has the threshold
+ * UINT64_MAX, this call is released only together with a call inside it. @out has room for
+ * stg_time_room() events.
  */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
@@ -236,8 +241,8 @@ void stg_time_deinit(struct stg_time *stage);
  *
  * @calls, @filter: the stages stg_calls and stg_filter of the same lane
  * @exec_ns: the time when the task executes another program
- * @starts_at_margin: calls without a recorded entry, which filters do not know, do not count in the
- *                    depth
+ * @starts_at_margin: a call without a recorded entry does not count in the depth. Filters do not
+ *                    know such a call
  * @drops_off: drop events with EVENT_OFF; false: there are none
  * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
  */

@@ -131,8 +131,8 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Store the number of calls around the task's first record. It may be above 0 in a forked child, in
- * a time range, and in a recording that begins late.
+ * Store the number of calls around the task's first record. This number may be above 0 in a forked
+ * child, in a time range, and in a recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -316,8 +316,8 @@ static void on_other(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * If the user has given the start of a time range, the open calls are unknown until the first
- * record.
+ * If the user has given the start of a time range, the open calls of a task are unknown before the
+ * task's first record.
  */
 static bool may_be_inside(const struct stg_calls *calls)
 {
@@ -374,8 +374,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls. It is 0 if handle() must find the
- * depth of the stack, or must handle calls of the kernel outside of other calls.
+ * Returns the time before which pair_fast() may handle calls. The result is 0 if handle() must find
+ * the depth of the stack. The result is also 0 if the task has calls of the kernel, and no function
+ * of the program is open.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

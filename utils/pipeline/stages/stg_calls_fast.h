@@ -66,8 +66,8 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 
 /*
  * Returns the part of a call's time that is not self time of its caller. If the function is too
- * small to be shown, the call's own self time counts as the caller's. If a time filter drops the
- * call, all of its time is self time of the caller, and the result is 0.
+ * small to be shown, the call's self time counts as self time of the caller. If a time filter drops
+ * the call, all of its time is self time of the caller, and the result is 0.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -124,8 +124,8 @@ static inline bool leave_fast(struct open_calls *at, struct stg_calls *calls, st
 }
 
 /*
- * Take an ENTRY, or the EXIT of the innermost call. The frames get no functions. Returns false if
- * the record is neither of these, or if there is no room.
+ * Take an ENTRY, or the EXIT of the innermost call. The function of a new frame is not set. Returns
+ * false for the EXIT of another call, or if there is no room.
  */
 static inline bool skim_fast(struct open_calls *at, struct stg_calls *calls, uint64_t time_ns,
 			     uint64_t addr, bool is_exit)

@@ -1,5 +1,5 @@
 /*
- * Stage: filters and triggers, with the same meaning as while recording (doc/facts/language.md,
+ * Stage: filters and triggers. Their meaning is the same as in the recorder (doc/facts/language.md,
  * "Which calls are kept").
  */
 #include "utils/pipeline/stages/stg_filter.h"
@@ -265,8 +265,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 }
 
 /*
- * Find out if the filter part of a call's trigger applies. A first pass over the calls collects
- * the results of conditions on return values, and a second pass uses these results.
+ * Find out if the condition in a call's trigger holds. If the condition is about the return value,
+ * a first pass over the calls collects the results, and a second pass uses these results.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)

@@ -48,10 +48,11 @@ struct filter_switch {
  *
  * @uses: all actions in @rules
  * @base: the selection at the beginning of a task
- * @ends_only: the view gets no entries, so calls that are too short are dropped at their end
+ * @ends_only: the view gets no entries, so a call that is too short is dropped at the end of the
+ *         call
  * @wants_cpus: as in stage_config
- * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, so that their
- *              depth counts
+ * @counts_off: while tracing is switched off, calls are passed on with EVENT_OFF, because these
+ *              calls count in the depth
  * @hides_libcalls: stg_select drops library calls, so they do not count in the depth
  * @wants_paths: the view shows call paths, and one thread handles all tasks
  * @collects: this is the first pass, which finds @outcomes and @switches
@@ -91,7 +92,8 @@ void call_filter_deinit(struct call_filter *filter);
  *          the task executes another program at @exec_ns
  * @nr_within: set by stg_filter_begin_within()
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
- * @is_waiting: the child has not begun, so @frames are those of the parent
+ * @is_waiting: the task is a forked child that has not begun yet; @frames are the frames of the
+ *         parent
  * @switch_at: index of the next switch that the task has not reached
  * @nr_asked: number of processed calls that have conditions on return values
  * @is_on: tracing is switched on

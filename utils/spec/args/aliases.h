@@ -17,8 +17,8 @@
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * If the user has named a function of @symbols only by an alias, this alias becomes the function's
- * name. Returns 0 or -ENOMEM.
+ * If the user has given an alias of a function in @symbols, and not the function's name, the alias
+ * becomes the function's name. Returns 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);

@@ -25,9 +25,9 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications. It adds the specifications of the subjects @about (enum
- * argrules_about) to @found. Returns the subjects for which no other source should be asked, or a
- * negative errno.
+ * A source of specifications. The source finds specifications for the subjects @about (enum
+ * argrules_about), and adds the specifications to @found. Returns the subjects for which no other
+ * source should be used, or a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
@@ -49,8 +49,9 @@ struct argfind {
  * Find the values to capture at calls of the function @subject, and add them to the empty @found.
  * Returns 0 or a negative errno.
  *
- * The recorder captures values by the found specifications. Readers call this function to find the
- * same specifications, and parse payloads by them (doc/formats/info.md, "Argument specifications").
+ * The recorder captures values by the found specifications. Readers find the same specifications
+ * with this function, and parse payloads by these specifications (doc/formats/info.md, "Argument
+ * specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,
 		     struct argfound *found);

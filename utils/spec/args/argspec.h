@@ -39,13 +39,13 @@ enum arg_how {
 };
 
 /*
- * @is_exact: the user named the function itself, and not a pattern that matches it
+ * @is_exact: the user gave the function's name, and not a pattern that matches the name
  * @regs: register numbers of isa_reg_name() (arch/isa.h)
  * @name: name of the enum or struct, on the heap, or NULL
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
  *         the heap, or NULL
  *
- * The members below come from debug information, and only recording uses them. There is one
+ * The members below come from debug information. Only the recorder uses these members, with one
  * exception: argfind_function() sets @how to ARG_HOW_TEXT, and readers use this value.
  *
  * @narrow: the number of valid bytes of the value, with the bits CAPTURE_SIGNED and CAPTURE_WIDE

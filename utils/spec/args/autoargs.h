@@ -25,7 +25,8 @@ const struct autoargs *autoargs_find(const char *name);
 /*
  * Returns the number of arguments of a call of @name. A call of a variadic function may lack
  * arguments of the function's struct autoargs: open() without O_CREAT has no mode. Returns SIZE_MAX
- * when calls of @name always have all these arguments, or when @values do not tell the number.
+ * when each call of @name has all arguments of the struct autoargs, or when the number cannot be
+ * found from @values.
  *
  * @values: the first @nr arguments
  */

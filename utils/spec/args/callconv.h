@@ -7,11 +7,11 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Find the specifications of arguments and results of @func by the calling convention of @isa (for
- * classes, by the Itanium C++ ABI). Returns 0 or -ENOMEM. Formats are those that uftrace derives
+ * Find the specifications of arguments and results of @func by the calling convention of @isa. For
+ * classes, use the Itanium C++ ABI. Returns 0 or -ENOMEM. Formats are those that uftrace derives
  * from the same types (doc/formats/symbols.md, "Specifications from types").
  *
- * A value whose place @isa does not define is left out, with all values after it.
+ * If @isa does not define the place of a value, this value and all values after it are left out.
  *
  * CALLCONV_CLONE: the compiler has changed the function's parameters (foo.isra.0); only parameters
  * whose places are in debug information get a specification

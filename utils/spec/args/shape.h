@@ -1,6 +1,6 @@
 /*
- * Shapes: the layout of a container of the C++ library, and thereby the content of its box
- * (utils/format/probe/capture.h).
+ * Shapes: a shape describes the layout of a container of the C++ library. The layout determines the
+ * content of the container's box (utils/format/probe/capture.h).
  */
 #ifndef UTRAIL_SPEC_SHAPE_H
 #define UTRAIL_SPEC_SHAPE_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * A shape is a tree, written node by node, each before its children:
+ * A shape is a tree. The text of a node comes before the texts of the node's children:
  *
  * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
@@ -31,7 +31,7 @@
  * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
  * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
  * 				are the definition's fields 'b', in their order
- * The composites are those of enum box_op, in the same order.
+ * The composites are listed in the order of enum box_op.
  */
 #define SHAPE_NODES_MAX	  32
 #define SHAPE_NUMBERS_MAX 6

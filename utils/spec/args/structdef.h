@@ -11,13 +11,13 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty when the field is the whole value, or a part of one value (a number of 128 bits, a
- *         complex number, a vector)
+ * @name: empty when the field is the whole value, or when the field is a part of a number of 128
+ *         bits, of a complex number or of a vector
  * @offset: in bytes
  * @type: type of one element
  * @ref: name of the enum, or key of the struct, or NULL
  * @count: number of elements of an array; 0: no array
- * @is_boxed: the field is a container, a string, or a struct with such fields; in a box, the
+ * @is_boxed: the field is a container, a string, or a struct that has boxed fields; in a box, the
  *         contents of a struct's containers follow the bytes of the struct (shape.h)
  * @shift, @width: place of a bit-field in the bytes, from the lowest bit on; @width 0: no bit-field
  */
@@ -63,9 +63,9 @@ void struct_defs_deinit(struct struct_defs *defs);
  * invalid text. In the case of -EINVAL nothing is added.
  *
  * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a number of bytes: i u (integers), f (16: IEEE
- * 754's binary128), c, p, e (then ":ENUM"), t (a struct, then ":KEY" if its fields are defined), b
- * (a boxed struct). "*N" after TYPE makes an array of N elements, ".SHIFT+WIDTH" after TYPE makes a
- * bit-field.
+ * 754's binary128), c, p, e (an enum; ":ENUM" follows), t (a struct; if the struct's fields are
+ * defined, ":KEY" follows), b (a boxed struct). "*N" after TYPE makes an array of N elements,
+ * ".SHIFT+WIDTH" after TYPE makes a bit-field.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

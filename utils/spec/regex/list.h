@@ -20,8 +20,8 @@ struct spec_piece {
 bool spec_list_next(const char *list, struct spec_piece *piece);
 
 /*
- * Returns the length of the item at @text: the bytes before the next ',' outside of strings, or
- * before the NUL, but at most @max.
+ * Returns the length of the item at @text. The item ends before the next ',' outside of strings,
+ * before the NUL, or after @max bytes.
  */
 size_t spec_item_length(const char *text, size_t max);
 

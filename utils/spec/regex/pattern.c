@@ -148,8 +148,7 @@ static bool has_literal(const struct pattern *p, const char *name, size_t len)
 	if (p->literal_len > len)
 		return false;
 	/*
-	 * Compare the beginning first. This is fast, and most names that do not match differ
-	 * there.
+	 * Compare the beginning first. This is fast, and rejects most names that do not match.
 	 */
 	if (p->prefix_len && (p->prefix_len > len || memcmp(name, p->text + 1, p->prefix_len) != 0))
 		return false;

@@ -21,14 +21,14 @@ const char *pattern_match_name(enum pattern_match match);
 
 /*
  * @text: on the heap
- * @match: MATCH_SIMPLE for a text without special characters, or one that begins with "operator ",
- *         whatever --match says
+ * @match: MATCH_SIMPLE if @text has no special characters or begins with "operator ", even if
+ *         --match asks for another kind
  * @literal_at, @literal_len: a part of @text that every matching name contains; @literal_len is 0
  *         when none is known
  * @prefix_len: if @text begins with `^`: every matching name begins with the @prefix_len characters
  *         that follow the `^`
  * @is_scope: a plain text that ends with "::", which matches all names in that scope
- * @regex: MATCH_REGEX: the compiled expression
+ * @regex: with MATCH_REGEX, the compiled expression
  */
 struct pattern {
 	char *text;

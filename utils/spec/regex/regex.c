@@ -1,7 +1,7 @@
 /*
  * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. A cached set of nodes has pointers to the next sets: one for each byte that
- * the search has already met at this set. Such a byte costs one look-up.
+ * once, byte by byte. If a search has matched a byte at a cached set of nodes, this set has a
+ * pointer to the next set for the byte. From then on, this byte costs one look-up at this set.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -42,9 +42,9 @@ struct state {
  * @classes: class of each byte: all nodes treat bytes of a class alike
  * @sample: a byte of each class
  * @list, @nr: the set being made
- * @marks: equal to @mark for each node that was reached while the set is made
- * @begin, @begins: the nodes at which a match after the start of the name can begin, as a list and
- *         as a flag for each node
+ * @marks: equal to @mark for each node that the making of the current set has reached
+ * @begin, @begins: the nodes at which a match after the start of the name can begin; @begin is a
+ *         list of these nodes, and @begins has a flag for each node
  * @found: the whole expression has matched
  * @none, @match: the two final states: no match is possible, and a match was found
  * @spare: the state for a set that cannot be cached
@@ -370,8 +370,8 @@ static struct state *first_state(struct regex *re)
 }
 
 /*
- * Put the nodes of @state into the set. If one of these nodes is a condition that holds here, add
- * the nodes that can be reached from the condition.
+ * Put the nodes of @state into the set. If one of these nodes is a condition, and the condition
+ * holds before @next, add the nodes that can be reached from the condition.
  *
  * @next: the next byte; -1: the end of the name
  */
@@ -457,9 +457,9 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * A byte costs at most three steps for each node. The node is examined once as a member of
-	 * the set, and reached once before the byte and once after it. The look-up of the state is
-	 * one more step.
+	 * A byte costs at most three steps for each node. The node is examined as a member of the
+	 * set, is reached before the byte is matched, and is reached again afterwards. The look-up
+	 * of the state is one more step.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

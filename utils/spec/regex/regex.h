@@ -15,12 +15,12 @@ struct regex;
 
 /*
  * Compile a POSIX extended regular expression, with the syntax and results of glibc's regcomp(3)
- * and regexec(3) in the C locale (also \w, \s, \b and the like). Returns NULL with @err: -ERR_USAGE
- * and a phrase that names the error in the expression; or -ENOMEM.
+ * and regexec(3) in the C locale (also \w, \s, \b and the like). Returns NULL after an error. @err
+ * then has -ENOMEM, or -ERR_USAGE with a phrase that names the error in the expression.
  *
- * Patterns also come from recordings, and regexec(3) takes minutes for some of them. Here, a byte
- * of a name costs at most regex_steps_per_byte() steps, and usually one. Back references are
- * refused: they cannot be matched in linear time. The number of nodes of an expression is limited.
+ * Recordings may contain patterns for which regexec(3) takes minutes. Here, a byte of a name costs
+ * at most regex_steps_per_byte() steps, and usually one. Back references are refused: they cannot
+ * be matched in linear time. The number of nodes of an expression is limited.
  */
 struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);

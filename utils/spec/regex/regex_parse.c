@@ -167,8 +167,8 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 }
 
 /*
- * Insert a node before node @start. Nodes after it stay as they are, since their links are
- * relative.
+ * Insert a node before node @start. The nodes from @start on move, but do not change, because their
+ * links are relative.
  */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
 {
@@ -546,7 +546,7 @@ static void parse_branches(struct parse *p)
 	struct regex_prog *prog = p->prog;
 	/*
 	 * The jump at the end of the previous alternative, or -1. Until the common target of all
-	 * jumps is known, each jump stores its distance to the jump before it.
+	 * jumps is known, each jump stores its distance to the previous jump.
 	 */
 	int32_t jump = -1;
 

@@ -18,8 +18,8 @@ struct parse {
 
 #define DEPTH_MAX  32 /* of groups within groups */
 /*
- * The highest count of a repetition such as "a{255}". "()" has no positions, so the limit on
- * positions does not limit its repetitions.
+ * The highest count of a repetition such as "a{255}". An expression without positions, such as
+ * "()", needs this limit: the limit on positions never stops the repetition of such an expression.
  */
 #define REPEAT_MAX 255
 

@@ -10,8 +10,8 @@
  * the C locale does. Returns 0, or -ERR_USAGE with the reason why @regex has no automaton. The most
  * important reasons:
  *
- * - more than 64 places that take a character
- * - back references, or other escapes of letters and digits
+ * - more than 64 positions: parts of the expression that match one character
+ * - a backslash before a letter or digit, for example in a back reference
  * - `^` or `$` elsewhere than at the ends of the outermost alternatives
  */
 int regex_plan(const char *regex, struct automaton *out, struct uft_err *err);

@@ -273,7 +273,7 @@ static int show_func(const struct graph *graph, const struct tree *tree,
 	return ret < 0 ? ret : found.nr > 0;
 }
 
-/* Returns the index of the newest program that is not shown yet, or -1 when all are. */
+/* Returns the index of the newest program that is not shown yet, or -1 when all are shown. */
 static ssize_t next_older(const struct tree *tree, const bool *is_done)
 {
 	const struct trace_data *data = tree->pipe->data;

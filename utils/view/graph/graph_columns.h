@@ -28,8 +28,8 @@ extern const struct graph_table graph_task_table;
 
 /*
  * Find the calls below @root whose functions have the name @func, and add them to @sum. Calls of
- * one function become one node. A call within another of these calls counts only as a part of that
- * call. Returns 0 or -ENOMEM.
+ * one function become one node. If one of these calls is inside another, the inner call counts only
+ * as a part of the outer call. Returns 0 or -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 

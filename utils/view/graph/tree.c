@@ -45,8 +45,8 @@ static void begin_task(struct tree *tree, const struct task *task)
 }
 
 /*
- * Continue with @task. If the events of each task come in parts, continue at the position in the
- * tree that @task had after its last part.
+ * Make @task the current task. If the events of each task come in parts, return to the position in
+ * the tree that @task had after the task's previous part.
  */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {

@@ -32,14 +32,14 @@ struct tree_details {
  * @last, @after: hints for a fast look-up: the child that was called last, and the sibling that was
  *         called after this node
  * @calls: the number of entries, and of returns from calls whose entry is not in the range
- * @total_ns: the times of all calls, including recursive ones; a call that is open at the end
- *         counts up to the end
+ * @total_ns: the times of all calls, including recursive ones; if a call is open at the end, its
+ *         time until the end counts
  * @first_ns: the start of the first call
  * @addr: the recorded address of the first call; for time off the CPU and for POINTs, the id of the
  *         event
  * @details: only with wants_details
  * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise, the node
- *         is a counter (with wants_counters), and this is the counter's index plus 1
+ *         is a counter (with wants_counters), and @counter is the counter's index plus 1
  * @value: for a node that is a counter, the counter's growth in the calls of the parent node
  * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
@@ -116,10 +116,12 @@ struct tree_unseen {
  * @wants_details: set it before the first event
  * @wants_counters: nodes also have the growth of counters; only used with @kinds
  * @counts_outside: time off the CPU outside of functions is counted, too
- * @counts_inherited: a call of the parent is counted again for a forked child that returns from it
+ * @counts_inherited: if a forked child returns from a call of its parent, this call is counted
+ *         again for the child
  * @roots: one for each of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
- * @forks: the index is task->index of the child; NULL before the first fork
+ * @forks: an element for each forked child, at the index task->index of the child; NULL before the
+ *         first fork
  * @pids: during tree_finish(): processes whose tasks have been added
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: maps from a name to the function that represents all functions with this name
@@ -187,8 +189,8 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call this after the last event. It moves calls of forked children below the calls that forked,
- * sorts children by time, and sums up the roots. Returns 0, or -ENOMEM with @err.
+ * Call this after the last event. It moves the calls of a forked process below the call that forked
+ * this process, sorts children by time, and sums up the roots. Returns 0, or -ENOMEM with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 
@@ -209,8 +211,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Copy all nodes below @from, and add the copies below @to. Afterwards, @last of each old node
- * points to the copy of this node, and is no hint any more. Returns 0 or -ENOMEM.
+ * Copy all nodes below @from, and add the copies below @to. Afterwards, the @last of each copied
+ * node points to the node's copy. This @last is not a hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 

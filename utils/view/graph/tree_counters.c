@@ -24,7 +24,8 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 
 /*
  * Finish the value of @node, and add it to the value of its parent. If a call was open when the
- * counter was first read, its callees may have a larger value, which is used instead.
+ * counter was first read, the sum of the callees may be larger than the call's value. Then the sum
+ * is used.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

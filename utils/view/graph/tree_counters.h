@@ -27,8 +27,8 @@ struct tree_counters {
 void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 
 /*
- * Set @value of the nodes of all functions to the growth of the counter @number in their calls,
- * including callees. If a reading is missing, the sum of the callees is used.
+ * For the node of each function, set @value to the growth of the counter @number in the function's
+ * calls, including callees. If a reading of the counter is missing, the sum of the callees is used.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

@@ -30,8 +30,8 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * Store the call in which the current task (tree->at) is, for the child processes that were
- * announced up to @time_ns: they were forked in this call. Returns 0 or -ENOMEM.
+ * For each child process that was announced up to @time_ns, store the innermost call of the current
+ * task (tree->at) as the call that forked the child. Returns 0 or -ENOMEM.
  *
  * A recording does not tell which thread of a process has forked. So this function is called for
  * each thread, and the call of the process's first thread has priority.

@@ -95,8 +95,7 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 
 /*
  * Move all descendants of @from to the subtree of @into, and remove @from. If the subtree has no
- * node that corresponds to a descendant, this descendant moves with all nodes below it, without a
- * copy.
+ * node for the function of a descendant, the descendant itself is moved, with all nodes below it.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -167,8 +166,9 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 /*
  * Find the places of a forked child's inherited calls. The first choice is the call that the parent
  * process had open at the same depth at the fork. Both calls must have the same caller, and the
- * same name if the inherited call has a name. If this fails, a call with a name is looked up by its
- * name, and the place of a call without a name is guessed.
+ * same name if the inherited call has a name. If the first choice fails, and the inherited call has
+ * a name, the place is the caller's callee of this name. If the inherited call has no name, the
+ * place is guessed.
  *
  * @into: @into[i + 1] is the place of the call at depth i, or NULL
  */
@@ -215,7 +215,7 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		path[i] = top;
 	into[0] = top;
 	/*
-	 * find_places() must not find the nodes of @chain, because they are not calls of the
+	 * Hide the nodes of @chain from find_places(), because these nodes are not calls of the
 	 * parent.
 	 */
 	for (size_t i = 0; i < nr; i++)
@@ -263,8 +263,9 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 }
 
 /*
- * Returns the parent's last call of fork(2), in any thread, that began before the child was
- * announced and that fits the child's open calls. Returns NULL if there is none.
+ * Find the last call of fork(2), in any thread of the parent process, that fits the child's open
+ * calls. Only calls that began before the child was announced are searched. Returns NULL if no call
+ * fits.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
 					size_t nr)

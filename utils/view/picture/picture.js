@@ -48,8 +48,8 @@
 		}
 	}
 
-	// Mark the boxes whose names have @text, and show the part of the width that they cover. A
-	// box above another matching box adds no width.
+	// Mark the boxes whose names have @text, and show how many percent of the width these boxes
+	// cover. A box above another matching box adds no width.
 	function find(text) {
 		const wanted = text.trim().toLowerCase(), matches = [];
 		for (const box of boxes) {

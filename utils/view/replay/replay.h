@@ -125,8 +125,8 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * If a call that was entered before @since_ns waits, show the call on a line of its own. Give all
- * lines to the sink's writer. Call this when a pause between events begins.
+ * If a call that was entered before @since_ns waits, show the call on a line of its own. Then flush
+ * the sink. Call this when a pause between events begins.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 

@@ -5,7 +5,7 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * @task: NULL if the line belongs to no task, so that all its cells are blank
+ * @task: NULL if the line belongs to no task; all cells of such a line are blank
  * @event: has the address and the module
  * @duration_ns: if 0, the cell of the duration is blank
  * @label: ten characters in place of the duration, or NULL

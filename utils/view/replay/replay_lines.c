@@ -232,8 +232,8 @@ static bool note_site(struct replay *replay, const struct task *task, const stru
 }
 
 /*
- * Returns the address of the instruction after the call, or 0 if it is unknown or must not be
- * shown.
+ * Returns the address of the instruction after the call, or 0 if this address is unknown or must
+ * not be shown.
  */
 static uint64_t take_site(struct replay *replay, const struct task *task, const struct event *entry)
 {

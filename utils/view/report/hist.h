@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * The range from each power of two to the next one has HIST_STEPS steps of equal width, so that the
- * error of a value is less than one percent. Ranges without values take no memory.
+ * The range from each power of two to the next one has HIST_STEPS steps of equal width. A value is
+ * read as the middle of its step, with an error of less than one percent. Ranges without values
+ * take no memory.
  */
 #define HIST_STEPS  64
 #define HIST_POWERS 59

@@ -15,9 +15,9 @@ void report_put_csv_counters(const struct report_row *row, const struct report_l
 			     struct sink *sink);
 
 /*
- * Set report->counters from @data. If the recording has no counters, their columns are left out of
- * the report. Returns 0, -ERR_USAGE when a sort key is a counter that the recording does not have,
- * or -ENOMEM.
+ * Set report->counters from @data. If the recording has no counters, the report has no columns for
+ * counters. Returns 0, -ERR_USAGE when a sort key is a counter that the recording does not have, or
+ * -ENOMEM.
  */
 int report_counters_find(struct report *report, const struct trace_data *data, struct uft_err *err);
 void report_counters_deinit(struct report_counters *counters);

@@ -139,7 +139,7 @@ static void put_count_cell(const struct report_diff *diff, double base, double p
 	put_colored(diff, change > 0 ? COLOR_RED : change < 0 ? COLOR_BLUE : -1, text, sink);
 }
 
-/* Write the cell of a counter that one side or both do not have. */
+/* Write the cell of a counter that is missing on one side or on both sides. */
 static void put_missing(const struct report_diff *diff, const struct diff_field *field, double base,
 			double pair, struct sink *sink)
 {

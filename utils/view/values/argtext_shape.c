@@ -10,7 +10,7 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Those bytes of a captured container (a box, capture.h) that are not shown yet. They may be
+ * A captured container (a box, capture.h): the bytes that are not shown yet. These bytes may be
  * invalid.
  */
 struct box {

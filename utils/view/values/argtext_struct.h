@@ -25,7 +25,9 @@ struct subject {
 /* Append text from the recording, escaped for a terminal or for HTML. */
 void argtext_put_text(const struct subject *s, const char *text, size_t len, struct strbuf *out);
 void argtext_put_name(const struct subject *s, const char *name, struct strbuf *out);
-/* Append the name before the brace of a struct, or nothing for a struct without a name. */
+/*
+ * Append the name of a struct, or nothing for a struct without a name. The caller adds the brace.
+ */
 void argtext_put_struct_name(const struct subject *s, const struct argspec *spec,
 			     struct strbuf *out);
 

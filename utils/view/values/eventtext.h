@@ -12,8 +12,8 @@
 struct kerneltext;
 
 /*
- * True when @event is shown in a list of events. A list of events has every POINT except the sites
- * of calls, and except the events of tasks and of the scheduler (from EVENT_ID_LINUX on).
+ * True when @event is shown in a list of events. A list of events has every POINT, with two
+ * exceptions: sites of calls, and events of tasks and of the scheduler (from EVENT_ID_LINUX on).
  */
 static inline bool event_is_listed(const struct event *event)
 {

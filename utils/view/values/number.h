@@ -7,10 +7,10 @@
 #include "utils/base/color.h"
 
 /*
- * All functions here write text to @to, without a NUL at its end, and return the end of the text.
+ * All functions here write text to @to, without a NUL, and return the address after the text.
  */
 
-/* Write the number right-aligned in @width columns, or in up to 20 columns if it is longer. */
+/* Write a number right-aligned in @width columns. A longer number takes up to 20 columns. */
 char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
