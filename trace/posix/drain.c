@@ -92,9 +92,9 @@ static int append_gap(struct pxt_drain *drain, uint64_t resumed_ns)
 }
 
 /*
- * Appends the record and releases its cells. Returns 1 on success, or a negative errno. Returns 0
- * if a looping stream has dropped the record meanwhile. The function then removes the record from
- * the log, and the caller must try again.
+ * Appends the record to the log and releases its cells. Returns 1 on success, or a negative errno.
+ * Returns 0 if a looping stream has overwritten the record meanwhile: the copy in the log is then
+ * removed again, and the caller must try again.
  */
 static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 		       const struct pxt_event *event, uint32_t nr_cells)

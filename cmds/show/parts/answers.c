@@ -165,8 +165,8 @@ static void add_word(struct strbuf *out, uint32_t number)
 
 /*
  * Appends a task: its number; the counts of its calls, contexts and events in this answer; 1 if its
- * calls have texts, else 0; and the columns. Columns of 8-byte numbers (calls, events) come before
- * columns of 4-byte numbers (calls, contexts, events).
+ * calls have texts, else 0; and the columns. Calls and events have columns of 8-byte numbers and
+ * columns of 4-byte numbers, contexts only the latter. All columns of 8-byte numbers come first.
  */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)

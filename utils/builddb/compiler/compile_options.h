@@ -7,8 +7,8 @@
 #include "utils/builddb/compiler/compiler.h"
 
 /*
- * True when the next word is the argument of the option @word, which has at least two letters. Do
- * not call this for options of the linker, or for -x, -l and -o.
+ * True when the next word is the argument of the option @word. @word must have at least two
+ * letters, and must not be an option of the linker, or -x, -l or -o.
  */
 bool compile_option_has_word(enum compiler_kind kind, const char *word);
 
