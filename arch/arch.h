@@ -56,8 +56,8 @@ bool arch_has_invariant_counter(void);
 bool arch_has_shadow_stack(void);
 
 /*
- * The kernel's name of the CPU's counter as a clock source, as in
- * /sys/devices/system/clocksource/clocksource0/current_clocksource.
+ * The kernel's name of the clock source that is the CPU's counter, for example "tsc". The name of
+ * the current clock source is in /sys/devices/system/clocksource/clocksource0/current_clocksource.
  */
 extern const char arch_counter_clocksource[];
 

@@ -16,8 +16,8 @@ struct operand;
 /*
  * Registers for one kind of arguments, in order.
  *
- * @first: the number of the first register for isa_reg_name(); the following registers have the
- *         numbers after @first
+ * @first: the number of the first register, as an argument of isa_reg_name(). The following
+ *         registers have the numbers after @first
  */
 struct isa_arg_regs {
 	uint8_t first;
@@ -29,8 +29,8 @@ struct isa_arg_regs {
  *
  * @skip: the size of its first, special entry; 0: the first entry is like the others
  * @skip_mold: the value of @skip for programs that mold(1) has linked; 0: the same as @skip
- * @jump_slot, @glob_dat: relocations of slots for calls. @glob_dat is 0 if calls without a PLT are
- *                        not supported
+ * @jump_slot: the type of the relocations for calls through the PLT
+ * @glob_dat: the type of the relocations for calls without a PLT; 0: such calls are not supported
  */
 struct isa_plt {
 	uint8_t skip;
@@ -57,8 +57,8 @@ struct isa_plt {
  *                 places are unknown
  * @insns: functions for machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
- * @parse_operand: does the work of operand_parse() (arch/operand.h). The caller has set @out to an
- *                 empty operand; NULL: not supported
+ * @parse_operand: does the work of operand_parse() (arch/operand.h). NULL: not supported. The
+ *                 caller has set @out to an empty operand
  */
 struct isa {
 	const char *name;

@@ -39,8 +39,9 @@ struct operand {
 };
 
 /*
- * Parses the untrusted @text[@len] as an operand of a program of @isa (may be NULL). Returns false
- * when the text is not an operand, or is ambiguous. In this case @out is undefined.
+ * Parses the untrusted @text[@len] as an operand of the instruction set @isa. If the text is not an
+ * operand or is ambiguous, or if @isa is NULL or has no function parse_operand, sets @out to an
+ * empty operand and returns false.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -158,8 +158,8 @@ struct opts {
 	bool trace_on; /* --trace=off, --disable: false */
 
 	/*
-	 * options about functions and about actions at their calls: as the user typed them, and
-	 * parsed
+	 * options about functions, and about actions at calls of functions: as the user typed
+	 * these options, and parsed
 	 */
 	char *specs[SPEC_OPTIONS];  /* one for each option, on the heap; specs separated by ';' */
 	struct strbuf filter_marks; /* a SPEC_MARK_* for each spec of -F or -N, up to the last -N */

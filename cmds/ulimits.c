@@ -1,4 +1,4 @@
-/* Runs code with a larger stack, and names resource limits (see ulimits.h). */
+/* Runs code with a larger stack, and describes resource limits for messages (see ulimits.h). */
 #include "cmds/ulimits.h"
 
 #include <errno.h>

@@ -87,7 +87,7 @@ const void *arch_find_return(const void *start, const void *end)
 
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell)
 {
-	/* endbr64; push $index; jmp *cell(%rip), relative to the end of the instruction. */
+	/* endbr64; push $index; jmp *cell(%rip). %rip is the address after the jmp. */
 	uint8_t stub[ARCH_CALL_STUB_BYTES] = {
 		0xf3, 0x0f, 0x1e, 0xfa, 0x68, 0, 0, 0, 0, 0xff, 0x25
 	};

@@ -95,9 +95,9 @@ static _Unwind_Reason_Code visit_unless_ours(struct _Unwind_Context *context, vo
 }
 
 /*
- * Finds the unwinder's function @name, as the program would. If libgcc was loaded only for a
- * library that the program has opened by dlopen(3), the function is found only in libgcc's own
- * scope.
+ * Finds the unwinder's function @name that the program would call without the probe. If libgcc was
+ * loaded only for a library that the program has opened by dlopen(3), the usual search does not
+ * find the function. In this case the function is searched in libgcc itself.
  */
 static void *find_in_unwinder(void **cache, const char *name)
 {

@@ -1,4 +1,4 @@
-/* Reads values of the process for triggers (see reads.h). */
+/* Reads the values that triggers record (see reads.h). */
 #include "libmcount/values/reads.h"
 
 #include <sys/resource.h>
@@ -116,7 +116,11 @@ static void emit_counter(struct thread *t, uint64_t time_ns, uint32_t id, uint64
 	hot_commit(t, at);
 }
 
-/* A difference is written only if the processor had room for the counter all the time. */
+/*
+ * Writes the values in @now. If @before is not NULL, writes the changes since @before instead. The
+ * change of a counter is written only if the processor had room for this counter during the whole
+ * time between @before and @now.
+ */
 static void emit_counters(struct thread *t, uint64_t time_ns, const struct counter_values *now,
 			  const struct counter_values *before)
 {

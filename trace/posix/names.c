@@ -14,8 +14,9 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 }
 
 /*
- * The number of checks after which a thread stops waiting for a writer. A writer needs less than a
- * microsecond, but the pid in the entry may be wrong.
+ * The number of checks after which a thread stops waiting for a writer. Usually a writer needs less
+ * than a microsecond. If the pid in the entry is not the writer's, the thread does not notice the
+ * death of the writer. Without a maximum, such a thread would wait for ever.
  */
 #define WAITS_MAX (1 << 20)
 

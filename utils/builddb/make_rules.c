@@ -35,7 +35,8 @@ size_t make_rules_first(const struct make_rules *declared, const char *path)
 }
 
 /*
- * Returns the absolute path, without links if the file exists. Returns NULL when memory is short.
+ * Returns the absolute path of the file @name. If the file exists, symbolic links in the path are
+ * resolved. Returns NULL when memory is short.
  */
 static char *absolute(const struct parser *parser, const char *name)
 {

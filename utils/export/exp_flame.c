@@ -65,11 +65,11 @@ static size_t last_name(const struct strbuf *path, size_t keep)
 }
 
 /*
- * Writes a line for each node whose count is not 0, callers first. Returns false when the text
- * would become too long.
+ * Writes a line for each node for which @count returns a number other than 0. The line of a caller
+ * precedes the lines of its callees. Returns false when the text would become too long.
  *
  * @path: the text that precedes the names
- * @divisor: the argument of @count
+ * @divisor: the second argument of @count
  * @text_bytes: the length of the text that was written
  */
 static bool put_tree(struct export *ex, const struct tree_node *root, struct strbuf *path,
@@ -131,8 +131,9 @@ static uint64_t count_samples(const struct tree_node *node, uint64_t sample_ns)
 }
 
 /*
- * Choose 1, 10, 100 ... microseconds, so that a thread that runs all the time has at most
- * SAMPLES_MAX samples. Several threads together may have more.
+ * Choose 1, 10, 100 ... microseconds as the time per sample. With this time, a thread that runs
+ * during the whole recording has at most SAMPLES_MAX samples. Several threads together may have
+ * more samples.
  */
 static uint64_t choose_sample_ns(const struct export *ex, const struct tree *tree)
 {
@@ -175,8 +176,8 @@ static uint64_t count_self(const struct tree_node *node, uint64_t divisor)
 }
 
 /*
- * Show exact times. Each line has the program, the names of a path, and the self time of the path
- * in ns.
+ * Show exact times. Each line has the program, the functions of a call path, and the self time of
+ * this path in ns.
  */
 static int show_folded(struct export *ex, struct tree *tree, struct uft_err *err)
 {

@@ -55,8 +55,8 @@ enum {
 
 /*
  * @own: for each sample, the increases of all counters in the sample's node
- * @numbers: the numbers of functions, counted from 1 in the order of first use; the only location
- *         of a function has the same number as the function
+ * @numbers: the numbers of functions, counted from 1 in the order of first use. In the profile,
+ *         each function has one location, and the location has the number of the function
  */
 struct pprof {
 	struct tree_counters counters;

@@ -1,6 +1,6 @@
 /*
- * Numbers functions and texts in the order in which they come. Formats with tables need such
- * numbers.
+ * Gives a number to each function and to each text, in the order of first use. Export formats that
+ * have tables need such numbers.
  */
 #ifndef UTRAIL_EXPORT_NUMBERS_H
 #define UTRAIL_EXPORT_NUMBERS_H

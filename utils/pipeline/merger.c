@@ -146,7 +146,10 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 	return first;
 }
 
-/* Read calls of the kernel, if they come next. */
+/*
+ * If the next events of @src are calls of the kernel, read these calls into run->calls. Returns the
+ * number of these calls.
+ */
 static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 {
 	if (!src->ops->read_calls)
@@ -327,7 +330,7 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					       : run.events[run.nr - 1].time_ns;
 		uint64_t next_ns = find_next_ns(feed);
 
-		/* In the first fill, the span begins with the first event, not at time 0. */
+		/* At the first call, the span begins with the first event, not at time 0. */
 		first_ns = first_ns ? first_ns : begin_ns;
 		/*
 		 * next_ns is the time of the earliest event that was not read yet. All events
@@ -343,7 +346,10 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 				     : MAX(find_complete(first_ns, feed->last_ns),
 					   feed->complete_ns);
 
-	/* If a task got names before it was announced, the names may be out of order. */
+	/*
+	 * If the name of a task was read before task.txt listed the task, the name is added later.
+	 * So the names of a task may be out of order.
+	 */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);
 

@@ -1,5 +1,6 @@
 /*
- * Changes in the text of a running process. They are made and undone while its threads are stopped.
+ * Changes in the machine code of a running process. The changes are made and undone while the
+ * threads of the process are stopped.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
 #define UTRAIL_CMDS_RECORD_ATTACH_TEXT_H
@@ -32,7 +33,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 
-/* True when the change is in the text now. */
+/* True when the process now has the changed code. */
 bool text_is_in(const struct attached *w, const struct attach_change *change);
 
 #endif

@@ -36,7 +36,7 @@ struct points {
 	struct declared *declared;
 	struct point_event {
 		char *name;	/* "provider:event" */
-		bool is_shared; /* shared by all static probes named @name without arguments */
+		bool is_shared; /* shared by static probes that have this name and no arguments */
 	} * events;
 	size_t nr_events;
 	struct strbuf names;
@@ -97,7 +97,8 @@ void points_bind(struct points *points, struct known_module *known,
 		 struct strbuf *operands);
 
 /*
- * At the end, report events that could not be recorded, and rules without a match.
+ * Called when the recording has ended. Warn about events that could not be recorded, and about
+ * rules that match no event.
  *
  * @nr_failed: the number of patches that could not be made in processes
  * @has_processes: a process has reported itself

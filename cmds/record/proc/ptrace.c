@@ -38,8 +38,8 @@
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
- * Processes with a seccomp filter end with the recorder, because their system calls would fail
- * without a tracer.
+ * When the recorder ends, the kernel kills processes with a seccomp filter. System calls of these
+ * processes would fail without a tracer.
  */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
@@ -68,7 +68,7 @@
 /*
  * The state of this tracer. Only the tracing thread can call ptrace(2).
  *
- * @log, @tracees, @near: only the tracing thread uses these members, as soon as the thread runs
+ * @log, @tracees, @near: while the tracing thread runs, no other thread uses these members
  * @lock: protects @has_end, @status and @usage, which describe the program's end
  * @end_fd, @over_fd: see proc.h
  * @is_stopped: the tracing thread must end
@@ -374,8 +374,8 @@ static bool stops_processes(int sig)
 }
 
 /*
- * Notes a new child, and forgets the system call. The end of such a call is recorded only when the
- * call has failed.
+ * Notes a new child, and forgets the system call that has made the child. So the return of this
+ * call is not recorded. Only the return of a failed call is recorded.
  */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
@@ -541,7 +541,10 @@ static bool ptrace_end(struct proc *proc, int *status, struct rusage *usage)
 	return has_end;
 }
 
-/* Ends the thread. The kernel then releases or kills its tracees (see wait_for_any()). */
+/*
+ * Ends the tracing thread. The kernel then releases or kills the tracees of this thread (see
+ * wait_for_any()).
+ */
 static void ptrace_stop(struct proc *proc)
 {
 	const struct timespec pause = { 0, WAKE_AGAIN_NS };

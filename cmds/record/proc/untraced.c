@@ -36,8 +36,9 @@ static bool read_args(pid_t tid, const struct __ptrace_syscall_info *info, struc
 }
 
 /*
- * Writes changed arguments for the kernel into free stack space. The struct of the program stays
- * unchanged. Returns the address of the arguments, or 0 when they cannot be written.
+ * Writes @args to free space on the task's stack, so that the kernel can read @args there. The
+ * program's own struct stays unchanged. Returns the address of that space, or 0 when the write
+ * fails.
  */
 static uint64_t write_args(pid_t tid, const struct __ptrace_syscall_info *info, struct args *args)
 {
@@ -54,8 +55,8 @@ static void take_out_of_memory(pid_t tid, const struct __ptrace_syscall_info *in
 	uint64_t at;
 
 	/*
-	 * If the arguments are too short, or cannot be read, the kernel will refuse the system
-	 * call.
+	 * If the arguments are too short or too long, or cannot be read, the kernel will refuse
+	 * the system call.
 	 */
 	if (args.bytes < CLONE_ARGS_SIZE_VER0 || args.bytes > ARGS_MAX ||
 	    !read_args(tid, info, &args) || !(args.words[0] & CLONE_UNTRACED))

@@ -47,7 +47,8 @@ static uint64_t code_bytes_of(const char *path)
 }
 
 /*
- * Returns the length of the name up to the first dot: "libjvm" in "libjvm.so". Rules use this form.
+ * Returns the length of the name up to the first dot: "libjvm" in "libjvm.so". Users name a library
+ * in this form, as in `-P .@libjvm`.
  */
 static int bare_length(const char *name)
 {

@@ -47,10 +47,10 @@ struct last_point {
  *
  * @words: the data from which texts of events are made
  * @kinds: the numbers of the kinds of events
- * @open, @payloads: open calls of the present task, and their arguments
+ * @open, @payloads: open calls of the present task, and the arguments of these calls
  * @at: index of the present task in index->tasks; SIZE_MAX: none
- * @last_ns: the time of the task's last event. If an event is earlier than the preceding event, the
- *         page gets @last_ns as the time of the event
+ * @last_ns: the latest time of the present task's events. If an event is earlier than a preceding
+ *         event, the event is stored with the time @last_ns
  */
 struct reading {
 	struct index *index;
@@ -96,8 +96,8 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 }
 
 /*
- * Puts the open calls of @task and all new names into the index. After this, the threads that make
- * answers find all events that were read. The lock must be held.
+ * Puts the open calls of @task and all new names into the index. After this, a thread that answers
+ * a request finds all events that were read. The lock must be held.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {
@@ -312,8 +312,9 @@ static uint32_t count_kind(struct reading *r, const char *name)
 }
 
 /*
- * Sets the event's depth, which distinguishes events of one kind at the same time. Returns false
- * when there is not enough memory.
+ * Sets the depth of the event @point. If several events of a task have the same kind and the same
+ * time, these events get up to INDEX_AT_ONCE different depths. Returns false when there is not
+ * enough memory.
  */
 static bool set_depth(struct reading *r, struct stored_call *point)
 {
@@ -434,7 +435,10 @@ static int read_all(struct reading *r, struct pipeline *pipe, struct uft_err *er
 	return ret;
 }
 
-/* Reads the source lines of functions. All functions must be known before. */
+/*
+ * Reads the source lines of the recording's functions. Called when all calls have been read, and so
+ * all functions are known.
+ */
 static int read_sources(struct reading *r, struct uft_err *err)
 {
 	struct index *index = r->index;

@@ -5,13 +5,13 @@
 #include "utils/object/elf_file.h"
 
 /*
- * Open the debug file of @file, whose path is @path. Returns false when there is none (GDB manual,
- * "Separate Debug Files"). A debug file is found
+ * Open the debug file of @file. Returns false when @file has no debug file (GDB manual, "Separate
+ * Debug Files"). @path is the path of @file. A debug file is found
  *
  * - by its build-id, below /usr/lib/debug/.build-id
  * - by its name in .gnu_debuglink: in the directory of @path, in .debug/ of this directory, or
- *   below /usr/lib/debug. If both files have a build-id, the build-ids must be equal. Otherwise
- *   the CRC must match
+ *   below /usr/lib/debug. If @file and the debug file have build-ids, the build-ids must be equal.
+ *   Otherwise the CRC must match
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 
@@ -25,8 +25,8 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 /*
  * Open a file of debug information that several programs share. The file's build-id is the @bytes
  * bytes at @id. The file is first searched by this build-id, like other debug files. If this search
- * fails, and @name is an absolute path, file_open_strange() opens the file @name: a stranger's
- * program may name a file that does something when it is opened. Relative names are refused.
+ * fails, and @name is an absolute path, the file @name is opened by file_open_strange(), because
+ * @name comes from an untrusted file. Relative names are refused.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 			    struct elf_file *debug);

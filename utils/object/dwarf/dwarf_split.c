@@ -165,7 +165,9 @@ static bool open_index(const struct elf_file *package, struct index *index)
 	       index->size;
 }
 
-/* Find the row of unit @id, counted from 0. Returns false when the package lacks the unit. */
+/*
+ * Find the row of unit @id. Rows are counted from 0. Returns false when the package lacks the unit.
+ */
 static bool find_row(const struct index *index, uint64_t id, uint32_t *row)
 {
 	uint32_t mask = index->nr_slots - 1;
