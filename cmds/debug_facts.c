@@ -270,8 +270,8 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
 	/*
-	 * When a growing recording was opened, @data had no tasks yet. So the facts are printed
-	 * only now.
+	 * A growing recording has no tasks at the time of opening. So the facts about its tasks are
+	 * printed here.
 	 */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);

@@ -32,7 +32,8 @@ static inline bool holds_compare(uint8_t compare, int order)
 }
 
 /*
- * Returns word @index above the return address, counted from 1, or 0 beyond the end of the stack.
+ * Returns word @index above the return address. The first word above it has index 1. Beyond the end
+ * of the stack, the result is 0.
  */
 static uint64_t stack_word(const struct subject *s, unsigned index)
 {

@@ -26,7 +26,7 @@ struct live_func {
  *
  * @bytes: the size of the whole memory
  * @serial: a number that is unique among the plans of the process
- * @era: the serial of the oldest plan since which no function's rule has changed
+ * @era: the serial of the first plan in a series. Each later plan of the series only adds functions
  * @older: in a replaced plan: the next element of the list of replaced plans
  * @has_depths: there is a rule with PLAN_DEPTH
  * @funcs: sorted by start

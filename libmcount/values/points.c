@@ -7,9 +7,9 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * True when recording is on and no filter opts an open call out. With -F, there is a third
- * condition: a call of a function that -F names is open. -L, -C and the limits of depth, time and
- * size are not checked. If the plan has rules and t->planned is NULL, the result is false.
+ * True when recording is on and no call of a function with PLAN_NOTRACE is open. With -F, there is
+ * a third condition: a call of a function that -F names is open. -L, -C and the limits of depth,
+ * time and size are not checked. If the plan has rules and t->planned is NULL, the result is false.
  */
 static inline bool is_wanted(struct thread *t)
 {
@@ -26,7 +26,7 @@ static inline bool is_wanted(struct thread *t)
 	return probe.tracing && probe.is_on && !p->now.out && (!p->has_filter || p->now.in);
 }
 
-/* Ends the frames below the stack pointer @sp, which the program has left without returning. */
+/* Ends the frames below the stack pointer @sp. The program has left them without returning. */
 static void leave_jumped_out(struct thread *t, uint64_t sp)
 {
 	bool estimates = probe.plan.flags & PLAN_ESTIMATE;

@@ -20,8 +20,8 @@
 /*
  * A fit is the line through two readings. Each reading is a pair of counter and clock, with an
  * error of about 10 ns. The second reading is at least FIT_FIRST_NS later than the first one. A fit
- * is used for at most FIT_LAST_NS. With an older fit, the processes that share a stream would
- * visibly disagree about the time, since the kernel changes the speed of its clock.
+ * is used for at most FIT_LAST_NS, because the kernel changes the speed of its clock. With an older
+ * fit, the processes that share a stream would visibly disagree about the time.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -78,8 +78,8 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Computes a new fit. A signal handler that interrupts this function does not read the changed
- * values. It asks the kernel for the time.
+ * Computes a new fit. While the members of the fit change, the limit of the fit is 0. So a signal
+ * handler that interrupts the change does not use the fit, and asks the kernel for the time.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

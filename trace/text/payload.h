@@ -62,7 +62,8 @@ bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value
 
 /*
  * Take the available part of a truncated text, after fst_take_value() has failed. Returns false if
- * the value is not a text or is a network address, or if the payload has no byte of the text.
+ * the value is a network address, if the value is not a text, or if the payload has no byte of the
+ * text.
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
@@ -111,7 +112,7 @@ static inline void fst_add_double(struct fst_text *text, double value)
 
 /*
  * Copies bytes without memcpy(3), which may be a recorded function. The barriers keep compilers
- * from making a call of memcpy() out of the loops.
+ * from replacing the loops by a call of memcpy().
  */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
@@ -143,9 +144,9 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. The caller may have called @begin of the
- * recorder, and not yet @end (seam/recorder.h). So this function calls no function of libc, except
- * strnlen() for a string that does not fit.
+ * Add up to @max bytes of a string that may be NULL. This function may run between @begin and @end
+ * of the recorder (seam/recorder.h). There, functions of libc are forbidden, except strnlen() for a
+ * string that does not fit.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

@@ -21,6 +21,6 @@ ssize_t argblob_next(const uint8_t *blob, size_t len, size_t at, struct arg_type
 	if (bytes > len - start)
 		return -1;
 	*value = (struct arg_value){ blob + start, bytes };
-	/* The padding of the last value may be missing, since it holds no data. */
+	/* Padding holds no data, so the padding of the last value may be missing. */
 	return MIN(at + ALIGN_UP(start - at + bytes, (size_t)ARGBLOB_ALIGN), len);
 }

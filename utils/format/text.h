@@ -69,10 +69,10 @@ bool text_fixed(struct text *t, unsigned digits, uint64_t *v);
 /* Copy the rest of the text as a string on the heap. Returns NULL when memory is short. */
 char *text_dup(const struct text *t);
 
-/* Write @v in hexadecimal with at least @width digits (at most 16). */
+/* Write @v in hexadecimal, with leading zeros up to @width digits. @width must be at most 16. */
 void text_put_hex(struct strbuf *out, uint64_t v, unsigned width);
 
-/* Write an untrusted name into a line. A newline in it is escaped as in /proc/PID/maps (\012). */
+/* Write an untrusted name into a line. A newline becomes "\012", as in /proc/PID/maps. */
 void text_put_name(struct strbuf *out, const char *name, size_t len);
 
 #endif

@@ -8,8 +8,7 @@
  * Unpack the @len bytes at @data to @out. Returns 0, -ENOMEM, -ENOSYS in a build without the needed
  * library (libzstd or zlib), or -EBADMSG when the block is damaged or does not unpack to exactly
  * @out_len bytes.
- * No function writes more than @out_len bytes. When memory is short, unpack_zstd() returns
- * -EBADMSG.
+ * At most @out_len bytes are written. When memory is short, unpack_zstd() returns -EBADMSG.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);

@@ -7,9 +7,9 @@
 
 /*
  * The state of a conversation. A HELLO is believed only if it proves that the peer belongs to this
- * recording. STATUS is answered in each state but the first. If HELLO was believed, an optional
- * message of an unknown type is skipped. Any other message that is not in the picture ends the
- * conversation.
+ * recording. The picture below shows the expected messages of each state. In addition, STATUS is
+ * answered in each state except STRANGER. After a believed HELLO, an optional message of an unknown
+ * type is skipped. Any other message ends the conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
@@ -36,9 +36,9 @@ enum talk_state {
  * A connection. It collects HELLO and the MODULEs. At READY the recorder does its work and answers.
  * The recorder never waits for a probe.
  *
- * @list: the list of strangers, or the list of believed peers
+ * @list: ctl->talks.strangers or ctl->talks.believed
  * @seq: the number of the message that is being served
- * @origin: the process whose token HELLO had; NULL for a new image
+ * @origin: the process that has the token of HELLO; NULL: the peer is a new image
  * @module_bytes: the size of @modules
  * @nr_others: the number of messages that do not advance the conversation
  * @older, @newer: the neighbours in @list

@@ -16,7 +16,7 @@
 #include "utils/base/path.h"
 #include "utils/object/prepared.h"
 
-/* The start of a function that cannot be patched, and the reason. */
+/* A function that cannot be patched: its start address, and the reason. */
 struct patch_refusal {
 	uint64_t func;
 	char why[SITE_REASON_MAX];
@@ -83,7 +83,8 @@ static bool has_func(const struct taken *taken, uint64_t func)
 
 /*
  * True when no earlier patch uses a byte in [@start, @end). The range of a patch has at most
- * UINT8_MAX bytes. The range includes the code that the patch moves, so it may contain other sites.
+ * UINT8_MAX bytes. The range includes the code that the patch moves, so the ranges of two patches
+ * may overlap.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -216,7 +217,7 @@ static int find_all(struct finding *f)
 	if (ret == 0)
 		ret = f->known->is_instrumented ? add_prepared(f, &file, &taken)
 						: add_unprepared(f, &file, &taken);
-	/* The symbol file must be written again, so that readers get the new names. */
+	/* Functions without a symbol got names, so the symbol file must be written again. */
 	if (f->known->unnamed.nr != nr_unnamed)
 		f->known->is_saved = false;
 	return strbuf_oom(&f->out->found) || strbuf_oom(&f->out->refused) ? -ENOMEM : ret;
@@ -232,7 +233,10 @@ static const struct symbol *symbol_of(const struct finding *f, uint64_t func)
 					 : finding_symbol(symbols, func - f->base);
 }
 
-/* Returns the left-out function that the patch belongs to, or NULL. */
+/*
+ * Returns the function of known->left_out to which the patch belongs. Returns NULL if there is no
+ * such function, or if a rule has chosen the function again (is_back).
+ */
 static const struct module_left_out *left_out_of(const struct known_module *known,
 						 const struct module_patches *found,
 						 const struct found_patch *one)
@@ -390,7 +394,10 @@ void patches_find_calls(struct known_module *known)
 		add_calls(&known->patches[k], &file, &calls);
 }
 
-/* Returns the patches of functions that start in [@start, @end), relative to the file's start. */
+/*
+ * Returns the patches of the functions whose start is in [@start, @end). These two addresses are
+ * relative to the file's start.
+ */
 static const struct found_index_entry *patches_of(struct module_patches *found, uint64_t start,
 						  uint64_t end, size_t *nr)
 {
@@ -426,7 +433,8 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 			struct found_patch *one = found_at(found, entries[i].number);
 
 			/*
-			 * If left-out functions are nested, a patch belongs to the innermost one.
+			 * If functions of known->left_out are nested, a patch belongs to the
+			 * innermost of these functions.
 			 */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);

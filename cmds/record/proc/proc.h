@@ -1,4 +1,4 @@
-/* The source of proc.dat. Traces the processes of the program (--proc) by one of the tracers. */
+/* Traces the processes of the program with one of the tracers, and writes proc.dat (--proc). */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PROC_H
 #define UTRAIL_CMDS_RECORD_PROC_PROC_H
 
@@ -15,8 +15,8 @@
 struct proc_way;
 
 /*
- * The source of proc.dat. Between start() and stop() of the tracer, the tracer's thread writes
- * @log. Only the control thread uses the other members.
+ * The source (struct source) that writes proc.dat. Between start() and stop() of the tracer, the
+ * tracer's thread writes @log. Only the control thread uses the other members.
  *
  * @way: the tracer, or NULL when none was chosen
  * @own: the data of the tracer
@@ -43,8 +43,8 @@ struct proc {
  * A tracer (ptrace.c, bpf_way.c). The control thread calls all functions. Functions with a
  * parameter @err set an error text when they fail.
  *
- * @uses_filter: the tracer needs a filter of system calls (filter.h) to record files. With this
- *               filter, traced processes cannot run without the tracer
+ * @uses_filter: to record what processes do with files, the tracer needs a filter of system calls
+ *               (filter.h). With this filter, traced processes cannot run without the tracer
  * @tells_end: the tracer reports the program's end
  * @prepare: make @own. Called before the program's process is made. Returns 0, or a negative errno
  *           when tracing is not possible here

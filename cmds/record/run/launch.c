@@ -243,7 +243,7 @@ NORETURN static void become_program(const struct launch *launch, char **env, int
 
 	/*
 	 * The recorder closes its end of this pipe when the program may start. If the recorder
-	 * dies, the pipe is closed, too, and the program runs unrecorded.
+	 * dies, the kernel closes that end, and the program runs unrecorded.
 	 */
 	while (read(go_fd, &byte, 1) < 0 && errno == EINTR)
 		;

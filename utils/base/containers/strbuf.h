@@ -57,8 +57,8 @@ static inline void strbuf_reset(struct strbuf *sb)
 }
 
 /*
- * Keep the first @len bytes. A buffer with fewer bytes does not change. If memory was short, the
- * text that the caller wants to drop was perhaps not appended.
+ * Keep the first @len bytes. A buffer with fewer bytes does not change. After an append
+ * has failed, the buffer may have fewer bytes than the caller expects.
  */
 static inline void strbuf_cut(struct strbuf *sb, size_t len)
 {
@@ -69,8 +69,8 @@ static inline void strbuf_cut(struct strbuf *sb, size_t len)
 }
 
 /*
- * A list of strings in a buffer, each with its NUL. strbuf_list_next() returns the string after
- * @at, or NULL at the end. If @at is NULL, it returns the first string.
+ * A list of strings in a buffer, each with its NUL. If @at is NULL, strbuf_list_next() returns the
+ * first string. Otherwise the result is the string after @at, or NULL at the end.
  */
 void strbuf_list_add(struct strbuf *list, const char *str);
 const char *strbuf_list_next(const struct strbuf *list, const char *at);

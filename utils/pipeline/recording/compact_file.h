@@ -1,4 +1,4 @@
-/* Reads <tid>.cdat as the bytes of the <tid>.dat that it represents. */
+/* Decodes the blocks of <tid>.cdat to the bytes that a <tid>.dat would have. */
 #ifndef UTRAIL_PIPELINE_COMPACT_FILE_H
 #define UTRAIL_PIPELINE_COMPACT_FILE_H
 
@@ -70,7 +70,7 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
  *
  * @offset: the offset in <tid>.dat; after the read, the offset of the next byte
  * @may_skip: the caller also accepts bytes before @offset at the beginning of the result
- * @skip: the number of bytes before @offset with which the result begins
+ * @skip: the result begins this many bytes before the offset that the caller asked for
  * @is_whole: the result ends with the end of a record
  * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;
  *              UINT64_MAX: none

@@ -12,7 +12,7 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
- * The state of loading executions.
+ * The data for reading the executions from proc.dat.
  *
  * @running: maps from a pid to 1 + the index of its newest execution
  * @cpus: the CPU of each task
@@ -40,8 +40,8 @@ static size_t find_running(const struct loading *load, int32_t pid)
 }
 
 /*
- * Append a copy of @made. The copy begins now, and has no children or places yet. Returns its
- * index, or EXECUTION_NONE when memory is short.
+ * Append a copy of @made. The copy starts at load->last_ns, and has no children and no places.
+ * Returns the index of the copy, or EXECUTION_NONE when memory is short.
  */
 static size_t append_execution(struct loading *load, const struct execution *made)
 {
@@ -225,8 +225,8 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 }
 
 /*
- * If the CPU of the record's task differs from the last place of execution @at, add the CPU to the
- * places of the execution.
+ * Compare the CPU of the record's task with the last known CPU of execution @at. If the CPUs
+ * differ, append a place to the execution.
  */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
@@ -251,7 +251,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A PROC_CPU record sets the CPU that its task has in the later records. */
+/* A PROC_CPU record tells the CPU of its task. This CPU applies to the task's later records. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

@@ -19,17 +19,17 @@
  */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
-/* When no row of records is found, the search is repeated STEP_BYTES nearer to the beginning. */
+/* When a search finds no beginning of a record, the next search starts STEP_BYTES earlier. */
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
 /*
- * The number of positions where times are read to check their order. These positions are before the
- * found position.
+ * Before the result of a search is used, the times at SAMPLES positions before the result are
+ * checked: they must be in ascending order.
  */
 #define SAMPLES	      64
 /*
- * Every recording is assumed to be shorter than LONGEST_NS. Bytes of a payload that look like a
- * record rarely have a time within this range.
+ * Every recording is assumed to be shorter than LONGEST_NS. When bytes of a payload look like a
+ * record, the time in these bytes is rarely within LONGEST_NS after the task's first record.
  */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
@@ -48,7 +48,8 @@ struct seeker {
 };
 
 /*
- * An offset at which a record begins. @time_ns: the time of this record, or of one shortly after it
+ * An offset at which a record begins. @time_ns: the time of this record or of a record shortly
+ * after this record
  */
 struct spot {
 	uint64_t offset;
@@ -194,7 +195,7 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* True when SAMPLES records before @spot have times in ascending order. */
+/* True when the times at SAMPLES positions before @spot are ascending. */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -378,8 +379,8 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 		ssize_t got = src_user_read(src, events, READ_AT_ONCE, UINT64_MAX, NULL);
 
 		/*
-		 * Lanes read a damaged file from its start to the damage. So after a read from
-		 * the start, the last record before the damage counts.
+		 * lane.c reads a damaged file from its start to the damage. If this function has
+		 * read from the start, @last_ns is the last time that lane.c reads.
 		 */
 		if (got < 0)
 			return offset ? 0 : last_ns;

@@ -28,7 +28,7 @@
  * @place: the session and the address space at the time of the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file
  * @file_ended: the rest of the file is in the buffer
- * @next_offset: the offset in the file of the next byte to read
+ * @next_offset: the offset of the next byte to read
  * @end_offset: reading ends at this offset, or at the end of the file if the file is shorter
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
  * @cap, @full_cap: the size of @buf, and its size from the second read on
@@ -79,7 +79,10 @@ struct src_user {
 /* True when the next read may have to fill the buffer first, which moves payloads. */
 bool src_user_wants_refill(const struct src_user *src);
 
-/* True, with @err, when the records of a block are lost and this was not reported yet. */
+/*
+ * True when a block is damaged and its lost records were not reported yet. In this case @err gets
+ * the report.
+ */
 bool src_user_take_damage(struct src_user *src, struct uft_err *err);
 
 _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXIT &&
@@ -96,8 +99,8 @@ static inline bool record_is_plain_call(const struct record *rec)
 }
 
 /*
- * Make an event from a record. @func, @total_ns and @self_ns are not set. @last_ns: the time of the
- * record before it
+ * Make an event from @rec. @func, @total_ns and @self_ns are not set. @last_ns: the time of the
+ * record before @rec
  */
 static inline void event_of_record(const struct record *rec, uint64_t last_ns, struct event *event)
 {

@@ -1,4 +1,4 @@
-/* Evaluates conditions on arguments and return values, for recorded values. */
+/* Evaluates conditions on the recorded arguments and return values of calls. */
 #ifndef UTRAIL_PIPELINE_ARGCOND_H
 #define UTRAIL_PIPELINE_ARGCOND_H
 
@@ -15,7 +15,7 @@
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 
-/* True when the condition holds if exactly the terms in @bits hold. */
+/* True when @cond as a whole holds. @bits tells which of its terms hold, as in argcond_look(). */
 bool argcond_holds(const struct cond *cond, uint64_t bits);
 
 /* True when the condition has a term on the return value. */

@@ -46,8 +46,8 @@ void argrules_deinit(struct argrules *rules);
 /*
  * The way in which a text of rules is parsed.
  *
- * @is_trigger: the text is from -T. A rule looks up specifications only if it has "auto-args".
- *         If @is_trigger is false, a rule looks up specifications if it names no values
+ * @is_trigger: the text is from -T, and only rules with "auto-args" look up specifications. If
+ *         @is_trigger is false, only rules that name no values look up specifications
  * @is_lenient: the text is from a recording: skip invalid rules
  */
 struct argrules_source {

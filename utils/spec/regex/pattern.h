@@ -27,7 +27,7 @@ const char *pattern_match_name(enum pattern_match match);
  *         when none is known
  * @prefix_len: if @text begins with `^`: every matching name begins with the @prefix_len characters
  *         that follow the `^`
- * @is_scope: a plain text that ends with "::", which matches all names in that scope
+ * @is_scope: with MATCH_SIMPLE: @text ends with "::", and matches all names that begin with @text
  * @regex: with MATCH_REGEX, the compiled expression
  */
 struct pattern {

@@ -5,8 +5,8 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * Add a node without a function, or a root (@parent is NULL). Look-ups do not find it. Returns NULL
- * when memory is short.
+ * Add a node that look-ups do not find: a root (@parent is NULL), or a node that has no function.
+ * Returns NULL when memory is short.
  */
 struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
 
@@ -14,9 +14,9 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * Make @node the child that look-ups find in @parent for the function of @node. If @parent has such
- * a child already, look-ups keep finding that child. Returns the child that look-ups find, or NULL
- * when memory is short. The caller updates the lists of children.
+ * Enter @node in the table of children (tree->slots), under @parent and the function of @node. If
+ * the table already has a child of @parent with this function, the table is unchanged. Returns the
+ * child in the table, or NULL when memory is short. The caller updates the lists of children.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 

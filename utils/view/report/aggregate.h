@@ -96,24 +96,27 @@ void aggregate_deinit(struct aggregate *agg);
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
- * The function for view.resume. It cannot be used with wants_cpus, because a task's CPU is
- * known only if the task is read from its beginning.
+ * The function for view.resume. If wants_cpus is true, view.resume must be NULL, because a task's
+ * CPU is known only if the task is read from its beginning.
  */
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all numbers of @from to @agg. @from got other events of the same recording. Only
- * aggregate_deinit() may be called for @from afterwards.
+ * Add all numbers of @from to @agg. The two structs must have got different events of the same
+ * recording. Afterwards, only aggregate_deinit() may be called for @from.
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
-/* Run @pipe, by task, in up to @threads threads. Their number does not change the sums. */
+/*
+ * Run @pipe in up to @threads threads, which share the tasks. The number of threads does not change
+ * the results in @agg.
+ */
 int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
 		  struct uft_err *err);
 
 /*
- * Call this after the last event. It drops functions without calls, unites functions with the same
- * name, and sorts agg->rows by name. Returns 0 or -ENOMEM.
+ * Drop functions without calls, unite functions with the same name, and sort agg->rows by name.
+ * Called after the last event. Returns 0 or -ENOMEM.
  */
 int aggregate_by_name(struct aggregate *agg);
 

@@ -56,9 +56,9 @@ struct capture_module {
 };
 
 /*
- * Append the .dbg file of @module to @out. The file has the functions of @module->symbols that the
- * debug information knows, and the specifications that captures_add() has taken from the debug
- * information. Returns 0 or -ENOMEM.
+ * Append the .dbg file of @module to @out. A function of @module->symbols is in the file if the
+ * debug information has the function. The file has the specifications that captures_add() takes
+ * from the debug information. Returns 0 or -ENOMEM.
  */
 int captures_put_dbg(const struct capture_settings *settings, const struct capture_module *module,
 		     struct strbuf *out);
