@@ -23,7 +23,7 @@ struct ring *arena_claim_ring(void);
 
 /*
  * COLD, in a forked child. Replaces the parent's @ring by a private ring at the same address, so
- * that an interrupted hook can go on. All records in the private ring count as taken. If there is
+ * that an interrupted hook can go on. At first the private ring has no unread records. If there is
  * no memory, the child keeps the parent's @ring.
  */
 void arena_replace_ring(struct ring *ring);

@@ -18,9 +18,9 @@
 
 /*
  * For watched signals the kernel has the probe's handler, with the flags and the mask of the
- * program's action. The probe's handler calls the program's with the same arguments, or lets the
- * signal end the program (SIG_DFL). If the program ignores the signal (SIG_IGN), the kernel has
- * SIG_IGN instead of the probe's handler, unless --signal names the signal.
+ * program's action. The probe's handler calls the program's handler with the same arguments, or
+ * lets the signal end the program (SIG_DFL). If the program ignores the signal (SIG_IGN), the
+ * kernel has SIG_IGN instead of the probe's handler, unless --signal names the signal.
  *
  * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, because the probe may read bad
  * memory while such a handler runs.
@@ -38,15 +38,18 @@ static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
 /*
- * The signals that the probe watches for itself. The first NR_READ_SIGNALS may come from its reads;
- * the others only end programs.
+ * The signals that the probe watches for itself. The first NR_READ_SIGNALS may come from reads of
+ * the probe. The other signals are watched because they end programs.
  */
 static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define NR_READ_SIGNALS 2
 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
-/* A bit for each watched signal that has the probe's handler only if the program handles it. */
+/*
+ * A bit for each watched signal that is followed. While the program has a handler for a followed
+ * signal, the kernel has the probe's handler. Otherwise the kernel has the program's action.
+ */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 

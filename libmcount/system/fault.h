@@ -36,9 +36,9 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  */
 void fault_withdraw(void);
 /*
- * COLD, at the start. Finds the definition of sigaction(2) that follows the probe's own. Later,
- * dlsym(3) could wait for a lock. The definition is not called here: a sigaction(2) of the program
- * may not be ready before the program's constructors have run.
+ * COLD, at the start, because a later dlsym(3) could wait for a lock. Finds the definition of
+ * sigaction(2) that follows the probe's own definition. Does not call the found function: a
+ * sigaction(2) of the program may need the program's constructors, which have not run at the start.
  */
 void fault_find_functions(void);
 
@@ -49,7 +49,7 @@ void fault_find_functions(void);
  */
 void fault_guard_begin(void);
 
-/* COLD. From now on a crash of the program calls crash_note() before it ends the program. */
+/* COLD. From now on the probe calls crash_note() before a crash ends the program. */
 void fault_watch_crashes(void);
 
 /* COLD. From now on signal @sig comes to the probe's handler first (signal_switches.h). */

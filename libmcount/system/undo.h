@@ -21,7 +21,7 @@ enum undo_kind {
  * @now, @ours: see undo_note_slot()
  */
 struct undo {
-	_Atomic uint32_t kind; /* stored after the other members */
+	_Atomic uint32_t kind; /* written last, after the other members are complete */
 	uint64_t address;
 	uint64_t value;
 	const uint64_t *now;
@@ -56,7 +56,10 @@ void undo_note_code(void *at, uint64_t bytes);
 void undo_note_slot(uint64_t *slot, uint64_t before, const uint64_t *now, uint64_t ours,
 		    bool is_protected);
 
-/* Enclose a long call in the probe during which t->busy is not set. */
+/*
+ * A thread calls undo_enter() before a long piece of work in the probe, and undo_exit() after this
+ * work. Meanwhile the thread counts as inside of the probe, although t->busy is not set.
+ */
 void undo_enter(void);
 void undo_exit(void);
 

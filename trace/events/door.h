@@ -40,11 +40,12 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
 }
 
 /*
- * Attach the recorder, and declare all events of the program to it while the program's threads run.
- * Returns 0, or -EAGAIN when the caller must try again.
+ * Attach the recorder while the program's threads run, and declare all events of the program to the
+ * recorder. Returns 0, or -EAGAIN when the caller must try again.
  *
- * @door: functions that call the recorder. Never freed. After the recorder has detached, these
- *        functions do nothing. Only end() is unchanged, for threads that have called begin()
+ * @door: functions that call the recorder. Never freed. After the recorder has detached, all
+ *        functions but end() do nothing. end() still calls the recorder, because threads that have
+ *        called begin() must call end()
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* with fst_lock_threads() held */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

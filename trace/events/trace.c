@@ -1,4 +1,4 @@
-/* Makes and ends logs, declares their events, and chooses events. */
+/* Makes and ends logs, declares events, and switches events on and off. */
 #include "events/trace.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 
 /*
  * A chunk of events. A process and its children share the chunk's memory (struct fst_page). If one
- * of these processes chooses an event, the choice holds in all these processes. The counter nr_used
- * is in the shared memory, because each of these processes may add events.
+ * of these processes switches an event on or off, the event is switched in all these processes. The
+ * counter nr_used is in the shared memory, because each of these processes may add events.
  */
 struct fst_chunk {
 	struct fst_chunk *next; /* the next chunk of this process */
@@ -198,7 +198,7 @@ fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *t
 	if (impl) {
 		format->next = trace->formats;
 		trace->formats = format;
-		/* A signal handler that chooses events sees this event from now on. */
+		/* From now on, a signal handler that switches events on or off finds this event. */
 		if (trace->last)
 			atomic_store(&trace->last->next, impl);
 		else

@@ -145,8 +145,8 @@ void pxt_want_look(struct pxt_stream *stream)
 }
 
 /*
- * pxt_flushers_first_ended() wakes only flushers of handles that it can find. If it was called
- * before the handle could be found, the flusher is woken here.
+ * Called after the handle was published. If the first thread ended earlier,
+ * pxt_flushers_first_ended() may have missed this handle, so the flusher is woken here.
  */
 void pxt_flusher_published(struct pxt_handle *handle)
 {
@@ -272,8 +272,10 @@ void pxt_flusher_forget(struct pxt_handle *handle)
 }
 
 /*
- * Opens the log for reading and writing, if possible. A flush must read a looping log. A process
- * that continues a log must read the log.
+ * Returns a new descriptor of the log. If @file_desc is write-only, the log is opened again for
+ * reading and writing. If the log cannot be opened again, the new descriptor is write-only.
+ *
+ * A flush must read a looping log. A process that continues a log must read the log.
  */
 static int open_file(int file_desc)
 {

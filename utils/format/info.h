@@ -103,7 +103,7 @@ void info_encode(const struct info *info, struct strbuf *out);
 
 /*
  * Parse the text of `info` into the empty @info. Unknown keys are skipped. An invalid last line
- * without newline is skipped, too, since a recorder that was killed leaves such a line.
+ * without newline is skipped, because a recorder that was killed may leave such a line.
  *
  * Returns 0, -EINVAL with the line and the key in @err, or -ENOMEM.
  */

@@ -14,8 +14,8 @@
  * @args: the arguments' sizes and locations in assembler syntax ("4@%eax -8@8(%rsp)"); "": no
  *        arguments
  * @pc: address of the `nop` in the file
- * @semaphore: address in the file of a 16-bit counter, or 0 if the static probe has none. While the
- *         counter is 0, the program may skip the place
+ * @semaphore: address of a 16-bit counter in the file; 0: the static probe has no counter. While
+ *         the counter is 0, the program may skip the place
  */
 struct sdt_probe {
 	char *provider;
@@ -32,8 +32,8 @@ struct sdt_probes {
 };
 
 /*
- * Load the marked places of @file. Returns 0, -ENOMEM, or -EINVAL for damaged notes, with the first
- * damaged place in @err. Notes of big-endian files are ignored. @out is empty after a failure.
+ * Load the static probes of @file. Returns 0, -ENOMEM, or -EINVAL with @err if a note is damaged.
+ * Notes of big-endian files are ignored. @out is empty after a failure.
  *
  * @path: the file's name in errors
  */

@@ -258,8 +258,8 @@ static int set_path(struct runner *run, const struct script_config *config)
 }
 
 /*
- * Set `arg` to the same words that the program luajit would set. Set the elements of the registry
- * (enum place), except the script's functions.
+ * Fill the global table `arg` with the same words as luajit(1) does. Set the elements of the
+ * registry (enum place), except the script's functions.
  */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)

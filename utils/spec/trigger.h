@@ -49,7 +49,7 @@ enum trigger_read {
 	READ_COUNTER = 1U << 8, /* the first of COUNTERS_MAX bits for filters.counters */
 };
 
-/* The actions at calls of a function. A member counts only with its flag. */
+/* The actions at calls of a function. A member is valid only if @flags has the action's bit. */
 struct trigger {
 	uint32_t flags; /* enum trigger_flags */
 	uint32_t read;	/* enum trigger_read */
@@ -73,7 +73,7 @@ enum spec_module {
  * @text: as the user typed it; on the heap
  * @pattern: for names of functions; with -L, for source files
  * @module: MODULE_NAMED: the beginning of a file's base name
- * @counters: the counters that `read=` names; filters_add() gives them bits of trigger.read
+ * @counters: the counters of `read=`; filters_add() gives each counter a bit of trigger.read
  * @cleared: TRIGGER_CLEAR: enum trigger_flags of the actions that are dropped
  * @args: the typed items about arguments and return values, separated by ','; or NULL
  * @ignored: the first action that the option does not accept, or NULL
@@ -108,7 +108,8 @@ enum spec_option {
 
 /*
  * Parse one spec, the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE with a text that names
- * the column (counted from 1), the error and the nearest words. @spec is empty after a failure.
+ * the column (counted from 1) and the error. For an unknown word, the text suggests similar known
+ * words. @spec is empty after a failure.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);

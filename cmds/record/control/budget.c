@@ -39,15 +39,15 @@ double budget_overhead(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the gain of leaving the function out. It is the cost of the function's calls, with more
- * weight for shorter calls.
+ * Returns the gain if the function is left out. The gain is the cost of the function's calls,
+ * multiplied by a factor that is smaller for longer calls.
  */
 static double weight(const struct budget *b, const struct budget_func *f)
 {
 	return f->calls * b->call_ns / (b->call_ns + f->mean_ns);
 }
 
-/* A function that may be chosen. @index: its index in the list */
+/* A function that may be left out. @index: the function's index in @funcs of budget_decide() */
 struct choice {
 	double weight;
 	size_t index;
@@ -81,7 +81,7 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 /*
  * Returns the part of the program's own time that recorded calls may take.
  *
- * @left: the part that left-out calls take
+ * @left: the cost of left-out calls, as a part of the program's own time
  */
 static double room(const struct budget *b, double left)
 {

@@ -25,9 +25,9 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 			      ? UINT16_MAX
 			      : settings->depth;
 	/*
-	 * With PLAN_OPT_IN_FILTER, the probe records only calls that a rule opts in. When recording
-	 * is off, the plan has no such rule, so no new call is recorded. The ends of open calls are
-	 * still recorded.
+	 * With PLAN_OPT_IN_FILTER, the probe records a call only if a rule of the plan permits the
+	 * call. When recording is off, the plan has no such rule, so no new call is recorded. The
+	 * ends of open calls are still recorded.
 	 */
 	plan->flags &= ~(OPT_IN_ALL | PLAN_TRACE_OFF);
 	plan->flags |= (is_on ? opt_in_flags(settings->filters) : PLAN_OPT_IN_FILTER) |
@@ -69,8 +69,8 @@ void image_plan_make(struct planner *planner, struct plan plan,
 		plan_make_functions(planner, modules, nr, out);
 	/*
 	 * A spec may clear the filter of an earlier spec. All functions have now been matched with
-	 * all specs. So the filters that still opt in functions are known, and the flags OPT_IN_ALL
-	 * are set for these filters.
+	 * all specs, so the filters that were not cleared are known. The flags OPT_IN_ALL are set
+	 * for these filters.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

@@ -14,7 +14,7 @@ void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task)
 void etrace_event_end_half(struct etrace_reader *reader, struct etrace_task *task);
 
 /*
- * Returns the task with the number @upid. If no line was about this task yet, the task is made.
+ * Find the task with the number @upid. If there is no such task, add a task with this number.
  * Returns NULL when memory is short.
  */
 struct etrace_task *etrace_reader_child(struct etrace_reader *reader, uint64_t upid);

@@ -54,8 +54,10 @@ struct etrace_row {
 /* Returns the row of the event with the tag @tag, or NULL. */
 const struct etrace_row *etrace_row_find(struct text tag);
 
-/* Returns the index of a key, or of a text, or -1. */
+/* Returns the index of the key @name in row->keys, or -1. */
 int etrace_row_key(const struct etrace_row *row, struct text name);
+
+/* Returns the index of the tag @tag in row->texts, or -1. */
 int etrace_row_text(const struct etrace_row *row, struct text tag);
 
 #endif

@@ -11,7 +11,10 @@
 
 #define SLOTS	      8192 /* slots of the hash table, a power of two; half may be used */
 #define CONTEXTS_BITS 12
-/* The number of entries for open calls, a power of two. Depths that differ by STACK share one. */
+/*
+ * The number of entries for open calls in compact_coder.stack, a power of two. Open calls whose
+ * depths differ by STACK share an entry.
+ */
 #define STACK	      4096
 
 /* The two low bits of a token's first byte. */
@@ -43,12 +46,12 @@ static inline enum token token_of(unsigned first)
 #define NUMBER_SHORT 224
 
 enum escape {
-	ESCAPE_WORDS,	/* varint n: unchanged records follow, in n words of 8 bytes */
+	ESCAPE_WORDS,	/* varint n: uncompressed records follow, in n words of 8 bytes */
 	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and a payload of n words */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
 	ESCAPE_DEPTH,	/* u16: the number of open calls */
 	ESCAPE_TIME,	/* u64: the time from which the next record's time is counted */
-	ESCAPE_BYTES,	/* varint n: unchanged records follow, in n bytes */
+	ESCAPE_BYTES,	/* varint n: uncompressed records follow, in n bytes */
 };
 
 /*

@@ -379,8 +379,8 @@ const char *dwarf_keep_text(struct dwarf_loader *loader, const char *text, size_
 }
 
 /*
- * Keep the beginning of @name, up to the first "<" (of template arguments), or up to an earlier
- * character that a specification must not have.
+ * Store a copy of @name. The copy ends before the first "<" (of template arguments), or before an
+ * earlier character that an argument specification (argspec.h) must not have in a name.
  */
 static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {

@@ -263,9 +263,9 @@ static void heritage_deinit(struct heritage *h)
 }
 
 /*
- * Find the session that the origin of @task (task_origin()) had when the task began. If no session
- * of the origin had begun then, the result is the session that the origin has inherited. Each task
- * is processed only once, because origins may form cycles.
+ * Find the session that the origin of @task (task_origin()) had when the task began. If the origin
+ * had no session of its own at that time, the result is the session that the origin has inherited.
+ * Origins may form cycles, so no task is processed twice.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -304,8 +304,9 @@ static int complete_refs(struct trace_data *data)
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
 	/*
-	 * The search must see only the tasks' own sessions. So find all inherited sessions first,
-	 * and add the found sessions afterwards.
+	 * inherit_first_session() must not find inherited sessions among the tasks' own sessions.
+	 * Therefore no inherited session is added to a task before the search has ended for all
+	 * tasks.
 	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);

@@ -26,8 +26,8 @@
  * A path. The names form a tree. When a directory is renamed, the tree shows which other names
  * change.
  *
- * @content: the content that has this name after the records read so far; FILES_NONE: unknown or
- *           removed
+ * @content: the content that this name has after the last record that was read; FILES_NONE:
+ *           unknown or removed
  * @was_removed: a recorded process has removed or moved a file with this name. Any later file with
  *               this name counts as made by a recorded process
  * @is_hidden: views of dependencies do not show the file
@@ -49,11 +49,12 @@ enum content_kind {
 };
 
 /*
- * The content of a file, under all its names, until the file is removed or truncated (O_TRUNC).
+ * A "content" is a file until the file is removed or truncated (O_TRUNC). A truncated file usually
+ * gets a new content. All names of a file (hard links) share one content.
  *
- * @name: the name that it was given last
- * @nr_names: the number of its names at present; 0: the file is gone
- * @first_use: its uses are linked by next_of_content, in the order of their first times
+ * @name: the name that was given last
+ * @nr_names: the number of present names; 0: the file is gone
+ * @first_use: the first struct file_use of this content. Its next_of_content leads to the next use
  * @is_outside: the content existed before any recorded process wrote to the file
  */
 struct file_content {
@@ -78,7 +79,8 @@ enum {
 };
 
 /*
- * The use of one content by one execution under one name. Several opens count as one use.
+ * The use of one content (struct file_content) by one execution, under one of the file's names.
+ * Several opens count as one use.
  *
  * @open_ns, @close_ns: the first and the last time of use
  * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
@@ -110,7 +112,7 @@ struct files_of_execution {
 /*
  * Starts as { 0 }, ends with files_deinit().
  *
- * @of: the lists of uses of the first @nr_of executions
+ * @of: for each of the first @nr_of executions, the list of the execution's uses
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: maps from a path to 1 + the index in @names
  * @by_place: maps from an execution and a name to 1 + the index in @uses
@@ -179,14 +181,14 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. If the name has no struct file_content, make one. Set is_outside in
- * the new struct, unless a recorded process has removed the name before.
+ * Find the content of a name. If the name has no content, add a struct file_content. In this new
+ * struct, is_outside is the opposite of the name's was_removed.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 
 /*
- * Add a content, and give it the name @name. If another content has this name, that content loses
- * the name. If @name is FILES_NONE, the new content has no name.
+ * Add a struct file_content with the name @name. If an older content has this name, the older
+ * content loses the name. If @name is FILES_NONE, the new content has no name.
  */
 uint32_t files_new_content(struct files *files, uint32_t name, enum content_kind kind);
 

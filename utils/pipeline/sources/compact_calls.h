@@ -1,6 +1,6 @@
 /*
- * A source and a stage in one. It makes the events of calls in a compact block, as stg_calls()
- * would make them from records.
+ * A source and a stage in one: makes events from the calls of a compact block. The events are those
+ * that stg_calls() would make from the block's records.
  */
 #ifndef UTRAIL_PIPELINE_COMPACT_CALLS_H
 #define UTRAIL_PIPELINE_COMPACT_CALLS_H
@@ -26,8 +26,9 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
 
 /*
- * Make the event of @call. If the call's record has no payload, event_of_record() makes an equal
- * event from the record. @last_ns: the time of the record before the call's record.
+ * Set the members of @event for @call, except data and data_len. The values are those that
+ * event_of_record() sets for the call's record. @last_ns: the time of the record before the call's
+ * record.
  */
 struct compact_call;
 void compact_call_event(const struct compact_coder *coder, const struct compact_call *call,

@@ -14,7 +14,8 @@
  * block before the position.
  *
  * @probe: reads the blocks
- * @found: the calls that are open at the position; the outermost @nr_left are not known yet
+ * @found: the calls that are open at the position
+ * @nr_left: the number of outermost calls in @found whose functions are still to be found
  * @nr_read: number of blocks that were read
  */
 struct search {
@@ -77,7 +78,7 @@ static bool begin_at_end(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Search a block for open calls that are not known yet. */
+/* Search a block for functions of the outermost search->nr_left calls. */
 static bool search_block(struct search *search, const struct compact_place *place)
 {
 	struct opened opened = { 0 };

@@ -101,8 +101,8 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * True for argN without %LOCATION, and for every retval. These specifications are also used for
- * functions whose values are texts (argfind.has_texts).
+ * True for argN without %LOCATION, and for every retval. If the values of a function are texts
+ * (argfind.has_texts), all other specifications of the function are dropped.
  */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
@@ -130,7 +130,7 @@ int argspecs_add_copy(struct argspecs *list, const struct argspec *from);
 int argspecs_parse(const char *text, size_t len, unsigned word_bytes, struct argspecs *list,
 		   struct uft_err *err);
 
-/* Write the text of a specification, in the form of argspec_parse() and uftrace. */
+/* Write a specification as a text that argspec_parse() and uftrace can read. */
 void argspec_put(const struct argspec *spec, unsigned word_bytes, struct strbuf *out);
 
 #endif

@@ -23,9 +23,10 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 }
 
 /*
- * Finish the value of @node, and add it to the value of its parent. If a call was open when the
- * counter was first read, the sum of the callees may be larger than the call's value. Then the sum
- * is used.
+ * Finish the value of @node, and add the value of @node to the parent's value. The value of @node
+ * is the larger of two numbers: the measured growth of the counter in the calls of @node, and the
+ * sum of the callees' values. The sum may be larger if a call was open when the counter was first
+ * read.
  */
 static void add_to_parent(struct tree_node *node, uint32_t number)
 {

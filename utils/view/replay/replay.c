@@ -269,7 +269,7 @@ static void show_remaining_of(struct replay *replay, const struct stg_calls *cal
 {
 	size_t unseen = 0;
 
-	/* Calls that began before the range have no names. They are neither shown nor counted. */
+	/* Calls that began before the range have no names, and are neither shown nor counted. */
 	while (unseen < calls->nr && !calls->frames[unseen].func)
 		unseen++;
 	sink_putf(replay->sink, "task: %d\n", calls->task->tid);

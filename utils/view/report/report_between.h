@@ -15,11 +15,12 @@ struct between_kind;
 /*
  * Starts with report_between_init(), ends with report_between_deinit().
  *
- * @names: the names of both events
+ * @names: the names of the first and the second event
  * @fields: the fields that must have equal values in both events
  * @kinds: the kinds of events that have a name of @names; the key is the kind's id
  * @all: the elements of @kinds
- * @nr_begun, @nr_ended: the numbers of first and second events that have all fields
+ * @nr_begun: the number of events that have the first name and all fields
+ * @nr_ended: the number of events that have the second name and all fields
  * @nr_without: events that lack a field
  * @nr_alone: ends without a beginning
  * @nr_again: beginnings that are followed by another beginning instead of an end
@@ -55,8 +56,8 @@ void report_between_deinit(struct report_between *between);
 
 /*
  * Run @pipe, which report_events_configure() has configured. Returns 0, or a negative errno with
- * @err. For each of the two names, the recording must have an event with this name and with all
- * fields. Otherwise, returns -ENOENT.
+ * @err. For each of between->names, the recording must have an event that has this name and all of
+ * between->fields. Otherwise, returns -ENOENT.
  */
 int report_between_run(struct report_between *between, struct pipeline *pipe, struct uft_err *err);
 

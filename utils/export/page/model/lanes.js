@@ -36,8 +36,9 @@ export class Lanes {
 		/** @type {Process[]} */
 		this.processes = [];
 		/**
-		 * @type {{ time: number, nr: number }[]} from each time up to the next one, the
-		 * number of working processes
+		 * The number of working processes: `nr` processes work from `time` until the time
+		 * of the next element.
+		 * @type {{ time: number, nr: number }[]}
 		 */
 		this.levels = [];
 		/** @type {PathPart[]} */
@@ -59,7 +60,7 @@ export class Lanes {
 
 /**
  * @param {import("./recording.js").Execution[]} all
- * @param {Map<string, number>} number for each program's name, the number of the name
+ * @param {Map<string, number>} number maps a program's name to the index in Recording.names
  */
 export function makeLanes(all, number) {
 	const made = new Lanes(all.length);
