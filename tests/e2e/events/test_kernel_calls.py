@@ -181,6 +181,18 @@ def test_time_off_the_cpu():
     assert re.search(r" 500\.000 us +140\.001 us +1 +x64_sys_call\n", report)
 
 
+def test_the_return_is_to_another_cpu():
+    """A task may come back to another CPU than the one that it left. Its return is shown before the
+    first call that the task then makes, whichever CPU the task was on."""
+    name = recording([(100, "+", SYSCALL, 0), (500, "+", READ, 1), (550, "-", READ, 1), (600, "-", SYSCALL, 0)], feat=68)
+    for cpu_left, cpu_back in ((0, 1), (1, 0)):
+        Path(f"{name}/perf-cpu{cpu_left}.dat").write_bytes(switch(200, 0x6000))
+        Path(f"{name}/perf-cpu{cpu_back}.dat").write_bytes(switch(540, 0))
+        assert "/* linux:schedule (pre-empted) */\n    vfs_read.isra.0();\n" in tree()
+        report = utrail("report", "-d", name, "-f", "total,self,call", preempted=True).must().out
+        assert re.search(r" 50\.000 us +50\.000 us +1 +vfs_read\.isra\.0\n", report)
+
+
 def test_the_return_to_the_cpu_was_lost():
     """The record of a return to the CPU is lost. The next return belongs to the next time that the
     task is off the CPU."""
