@@ -52,9 +52,9 @@ static void mark_unpatch(const struct strbuf *marks, struct patch_rules *rules)
 }
 
 /*
- * Finds the entries of @filters that come from --notrace. The first entries are the specs of
- * --filter and --notrace. Byte i of @marks belongs to entry i: SPEC_MARK_NEGATED for --notrace,
- * SPEC_MARK_PLAIN for --filter. The last byte belongs to the last entry of --notrace.
+ * Marks the entries of @filters that come from --notrace. Byte i of @marks tells the option of
+ * entry i: SPEC_MARK_NEGATED is --notrace, and SPEC_MARK_PLAIN is --filter. An entry for which
+ * @marks has no byte does not come from --notrace.
  */
 static void mark_notrace(const struct strbuf *marks, struct filters *filters)
 {

@@ -25,7 +25,8 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
  *
  * @has_value: the value is in the same word or in the next one
  * @is_prefix: any text may follow @name in the word
- * @is_language: both commands get the option; all other options are only for preprocessing
+ * @is_language: both commands of struct check_compiler get the option; false: only the command
+ *               that preprocesses gets it
  */
 struct option {
 	const char *name;
@@ -137,8 +138,8 @@ static int add_option(struct check_compiler *compiler, const struct option *opti
 }
 
 /*
- * Takes the option at index @at, if it is listed. If its value is the next word, @at moves to that
- * word.
+ * Takes the word at index *@at, if the word is an option of the table options[]. If the option's
+ * value is the next word, *@at becomes the index of this next word.
  */
 static int take_option(struct check_compiler *compiler, const struct words *argv, size_t *at)
 {

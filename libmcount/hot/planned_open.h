@@ -1,12 +1,16 @@
-/* Fast paths for common calls that the stubs do not handle, in a thread whose state is open. */
+/*
+ * Fast paths for common calls and returns that the stubs do not handle. The thread must be in the
+ * state THREAD_OPEN, or, for returns, in THREAD_OPEN or THREAD_BARRED (state.h).
+ */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 
 #include "libmcount/hot/planned_fast.h"
 
 /*
- * HOT. Pushes a call in an open thread. Captures the call's arguments, and prepares the capture of
- * the result. planned_is_alike() must be true for @func. Returns false when nothing was done.
+ * HOT, in a thread in the state THREAD_OPEN. Pushes the frame of a call, captures the call's
+ * arguments, and prepares the capture of the result. planned_is_alike() must be true for @func.
+ * Returns false when nothing was done.
  */
 static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr, const struct live_func *func,
@@ -78,9 +82,10 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of an open or barred thread, if that frame is thread->fast_base and not
- * planned.open_base. The stubs and hot/fast.h do not end such a frame. Returns false when nothing
- * was done.
+ * Ends the innermost frame of a thread in the state THREAD_OPEN or THREAD_BARRED. Does nothing if
+ * the frame is not thread->fast_base, or if the frame is planned.open_base. The fast paths of the
+ * stubs and of hot/fast.h never end the frame thread->fast_base. Returns false when nothing was
+ * done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -104,8 +109,9 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * Bars an open thread at a call that is opted out. All calls within this call are opted out as
- * well. Returns false when nothing was done.
+ * Pushes the frame of a call that is opted out. The thread's state changes from THREAD_OPEN to
+ * THREAD_BARRED until the call ends: no call within this call is recorded. Returns false when
+ * nothing was done.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -131,7 +137,10 @@ static inline bool planned_knows_rule(const struct thread *t, uint64_t addr)
 	return known->addr == addr && !planned_is_alike(t->planned, known->func);
 }
 
-/* Enters a call in an open thread by planned_fast_bar() or planned_fast_capture(), if possible. */
+/*
+ * Enters a call by planned_fast_bar() or planned_fast_capture(), if possible. The thread must be in
+ * the state THREAD_OPEN. Returns false when nothing was done.
+ */
 static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
 					   uint64_t addr, const struct arch_regs *regs)
 {

@@ -84,7 +84,7 @@ static struct stub_page *write_stubs(uint32_t first, uint32_t nr)
 struct module {
 	uint64_t bias;
 	ElfW(Dyn) * dynamic;
-	uint64_t relro_start; /* page aligned; the part that is read-only after relocation */
+	uint64_t relro_start; /* start of the module's pages that are read-only after relocation */
 	uint64_t relro_end;
 	uint64_t text_start; /* the start of the first executable segment */
 	uint64_t text_end;   /* the end of the last executable segment */
@@ -188,7 +188,8 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 }
 
 /*
- * The hooks that calls may lead to. Each has a value of enum plan_hook and the name of a function.
+ * The probe's functions to which calls of the program may be led, as HOOK(ID, NAME). In enum
+ * plan_hook, the value PLAN_HOOK_<ID> stands for the probe's function NAME().
  */
 #define HOOKS(HOOK)                               \
 	HOOK(MCOUNT, mcount)                      \
@@ -247,7 +248,8 @@ static uint64_t find_called(const char *name)
 }
 
 /*
- * True when the program calls the probe's vfork(2), which keeps its return address in a register.
+ * True when the program's calls of vfork(2) reach the probe's function own_vfork(). During such a
+ * call, own_vfork() keeps the return address in a register, and not on the stack.
  */
 static bool has_own_vfork(void)
 {
@@ -255,8 +257,8 @@ static bool has_own_vfork(void)
 }
 
 /*
- * True when a call of vfork(2) must be led to the probe's vfork. If the probe was attached to a
- * running process, the dynamic linker binds the call to the C library's vfork.
+ * True when the probe must lead a call of vfork(2) to own_vfork(). If the probe was attached to a
+ * running process, this is necessary: the dynamic linker binds the call to the C library's vfork().
  */
 static bool is_led_to_own_vfork(const struct plan_call_site *site)
 {

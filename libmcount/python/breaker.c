@@ -60,7 +60,10 @@ static uint64_t this_thread(void)
 	return (uint64_t)__builtin_thread_pointer();
 }
 
-/* True when this thread has the GIL. The memory of the last holder's state may be unmapped. */
+/*
+ * True when this thread has the GIL. The thread that had the GIL last may have ended, so the memory
+ * of its PyThreadState may be unmapped.
+ */
 static bool has_gil(void)
 {
 	const char *holder = (const char *)word_at(runtime, RUNTIME_HOLDER);

@@ -28,8 +28,8 @@ struct description {
 /* --- the conversation --- */
 
 /*
- * A bit for each range of function numbers, set when the plan has the rule for the range. A child
- * inherits the bits and the plan.
+ * A bit for each range of function addresses (control_callable_is.range). The bit is set when the
+ * plan has the rule for the range. A child inherits the bits and the plan.
  */
 #define RANGES_MAX 65536U
 
@@ -41,7 +41,10 @@ static bool is_range_planned(uint32_t range)
 	       (atomic_load(&planned_ranges[range / 64]) & 1ULL << range % 64) != 0;
 }
 
-/* Set when the recorder has not answered. It is not asked again, since each wait takes seconds. */
+/*
+ * Set when the recorder has not answered. After that the probe sends no questions, because each
+ * wait takes seconds.
+ */
 static _Atomic bool is_alone;
 
 union packet {
@@ -66,8 +69,8 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 }
 
 /*
- * Gets the rule for the answer's range of numbers from the recorder, and adds it to the plan.
- * Returns false when that is not possible.
+ * Asks the recorder for the rule of the address range @answer->range, and adds the rule to the
+ * plan. Returns false when the plan does not have the rule afterwards.
  */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
@@ -89,8 +92,9 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks for a function's number and for the values to record. Both become bits of @told, which stays
- * 0 if the function is not recorded. Returns false when there is no answer.
+ * Asks the recorder two questions: the address of a function in records, and the values to record
+ * at each call of the function. If the function is recorded, stores the address and the bits of the
+ * values in @told. Returns false when there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -191,8 +195,9 @@ static void note_program(const char *file)
 #define GLOBALS_LOOKED_AT 64
 
 /*
- * Returns the value of key @wanted, or NULL. The dictionary is not asked for the key: it would
- * compare keys of the program, and that may run code of the program.
+ * Returns the value of the key @wanted, or NULL. A lookup in the dictionary would compare @wanted
+ * with the program's keys, and the comparison could run code of the program. So this function
+ * looks at one item after the other.
  */
 static struct py_object *global_of(struct py_object *globals, const char *wanted)
 {
@@ -365,8 +370,8 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 
 /*
  * Names a method after the type that defines it. If no type defines it, the type of the method's
- * object is used. Attributes are not read, since that could run code of the program: metaclasses
- * and descriptors.
+ * object is used. This function reads no attributes: if the program has metaclasses or descriptors,
+ * reading an attribute can run their code.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {

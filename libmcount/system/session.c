@@ -147,7 +147,7 @@ void probe_finish(void)
 	probe.is_finished = true;
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
-	/* Any writer thread of the recorder can pass the request on. */
+	/* Any writer thread of the recorder handles finish_wanted, so wake the first one. */
 	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
 		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);
@@ -183,8 +183,9 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * Call arch_has_shadow_stack() before own_libc_bind(). A library that interposes syscall(2)
-	 * then sees the probe's system call, like the system calls of the program.
+	 * arch_has_shadow_stack() calls syscall(2), which a library may interpose. The library must
+	 * get this call, like the program's calls of syscall(2). After own_libc_bind(), the call
+	 * would go directly to libc.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 
@@ -231,9 +232,10 @@ static int64_t begin_being_recorded(const char *address)
 }
 
 /*
- * The C library's start file crti.o makes each shared library call __gmon_start__() when the
- * library is loaded. The probe is loaded before the program starts. So the probe calls this
- * function, and not the __gmon_start__() of a program that was built with -pg.
+ * Each shared library contains code from the C library's start file crti.o. When the library is
+ * loaded, this code calls __gmon_start__(). The probe is loaded before the program starts. Without
+ * this hidden function, the probe would call the __gmon_start__() of a program that was built with
+ * -pg.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)
@@ -246,8 +248,9 @@ void __tsan_init(void) __attribute__((weak));
 void __msan_init(void) __attribute__((weak));
 
 /*
- * Initialises the sanitizer, because the sanitizer's versions of libc functions crash before that.
- * The sanitizer's own initialisation, which runs later, does no harm.
+ * Initialises the sanitizer before the probe calls libc functions. The sanitizer has replaced some
+ * of these functions, and the replacements crash if the sanitizer is not initialised. Later, the
+ * sanitizer initialises itself a second time, which does no harm.
  */
 static void begin_sanitizer(void)
 {

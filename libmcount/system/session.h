@@ -15,7 +15,7 @@ void session_end_wait(void);
 /* COLD. Begins the recording of calls. */
 void session_go(void);
 
-/* COLD, in a forked child that cannot reach the recorder. Ends its tracing. */
+/* COLD. Ends the tracing of this process, a forked child that cannot reach the recorder. */
 void session_cut_off(void);
 
 #endif

@@ -8,11 +8,12 @@
 /*
  * One reading, in the order of enum plan_read.
  *
- * @got: enum plan_read bits of the values that could be read; @named has no bits here
+ * @got: for each member that could be read, its bit of enum plan_read; bits for @named are in
+ *       @named.got
  * @statm: size, resident, shared, in KB
  * @page_faults: major, minor
  * @pmu: cycles and instructions, cache references and misses, branches and misses
- * @named: the counters by name
+ * @named: the counters that users have chosen by name (COUNTERS_BY_NAME)
  */
 struct reading {
 	uint32_t got;
@@ -23,12 +24,12 @@ struct reading {
 	struct counter_values named;
 };
 
-/* SLOW. Read the values with the enum plan_read bits @what for this thread. */
+/* SLOW, in the measured thread. Reads the values whose enum plan_read bits are set in @what. */
 void reads_take(uint32_t what, struct reading *out);
 
 /*
- * HOT, rarely: write events for the values in @now. If @before is not NULL, write the changes since
- * @before instead.
+ * HOT, rarely. If @before is NULL, writes events with the values in @now. Otherwise writes events
+ * with the changes from @before to @now.
  */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);

@@ -15,7 +15,7 @@ static void put_name(struct export *ex, const char *name)
 	sink_lit(ex->sink, "\n");
 }
 
-/* The self cost of a function: the sum for all its callers. */
+/* The self cost of a function, added up over all callers of the function. */
 struct own {
 	const struct func *func;
 	uint64_t self_ns;

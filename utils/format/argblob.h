@@ -35,8 +35,8 @@ enum arg_format {
 };
 
 /*
- * @size: the bytes of the value. For a string, @size is that of a pointer, although the pointer is
- *        not recorded
+ * @size: the size of the value in bytes. For a string, the size of a pointer, although the text is
+ *        recorded, and not the pointer
  */
 struct arg_type {
 	uint8_t format; /* enum arg_format */

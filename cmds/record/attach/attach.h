@@ -34,10 +34,14 @@ struct attach_how {
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
 /*
- * Take the probe out. Returns 0 or a negative errno with a text. -ESRCH: the process has ended or
- * has no probe. -EBUSY: no thread could be made to call functions of the probe, or a thread still
- * runs code of the probe. After errors other than -ESRCH the probe stays loaded, and records
- * nothing without the recorder. The next attach unloads the probe. The text tells these facts.
+ * Take the probe out. Returns 0, or a negative errno with a text in @err. Two of the errors are:
+ *
+ * - -ESRCH: the process has ended or has no probe.
+ * - -EBUSY: no thread could be made to call functions of the probe, a thread still runs code of the
+ *   probe, or the C library does not unload the probe.
+ *
+ * After errors other than -ESRCH the probe stays loaded, but records nothing. The text in @err says
+ * that the probe stays, and that the next attach tries again to unload the probe.
  */
 int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 
@@ -57,8 +61,8 @@ struct attach_patches {
 
 /*
  * Put hooks into a recorded process and take hooks out, as @job requires. All threads of the
- * process are stopped for a moment. Returns 0, or a negative errno with a text. After an error, the
- * next call does the rest.
+ * process are stopped for a moment. Returns 0, or a negative errno with a text. After an error,
+ * another call of attach_patch() makes the changes that are still missing.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);

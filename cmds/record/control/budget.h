@@ -16,9 +16,9 @@
  * @left_ns: the time that the program loses by a left-out call that still reaches a hook
  * @recorder_part: the cost of the recorder's work over the whole recording, without the writers and
  *         the search for functions, as a part of the program's own time
- * @left_rate: the number of left-out calls that still reach a hook, for each nanosecond of the
- *             program's own time. The rate of each function was measured before the function was
- *             left out
+ * @left_rate: calls per nanosecond of the program's own time. Only left-out calls that
+ *             still reach a hook are counted. The rate of each function was measured before the
+ *             function was left out
  */
 struct budget {
 	double limit;

@@ -32,9 +32,9 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 }
 
 /*
- * Finds the code in the module's file to which calls must return directly. The run-time system of a
- * language finds the frames of this code by return addresses (own_frames.h). Each file is searched
- * only once.
+ * Searches the module's file for code to which calls must return directly, and not through the
+ * probe. The run-time system of a language finds the frames of such code by return addresses
+ * (own_frames.h). Each file is searched only once.
  */
 static void find_own_frames(struct known_module *known)
 {

@@ -35,11 +35,12 @@
 #define FIRST_PID_SPACE "pid:[4026531836]"
 
 /*
- * The buffer of a CPU.
+ * The kernel's buffer for the events of one CPU. The pages of this buffer are written to the file
+ * kernel-cpu<N>.dat.
  *
- * @fd: trace_pipe_raw, from which pages are read
- * @kept: in a flight recording, the pages that will be written to the file
- * @stream: in other recordings, the stream of the file
+ * @fd: the buffer's file trace_pipe_raw
+ * @kept: in a flight recording, the pages that will be written to kernel-cpu<N>.dat
+ * @stream: in other recordings, the store's stream of kernel-cpu<N>.dat
  */
 struct kernel_cpu {
 	struct served served;

@@ -225,7 +225,7 @@ static bool compact_may_stay_open(struct store *store, int number)
 	return store_may_stay_open(compact->inner, stream_of(compact, number).inner);
 }
 
-/* Encodes all parts as one part, because a record may be split between two parts. */
+/* Encodes all parts of the file as one part, because a record may extend over two parts. */
 static int publish_records(struct store_compact *compact, const char *name, int32_t tid,
 			   const struct iovec *parts, int nr, struct uft_err *err)
 {
@@ -257,8 +257,8 @@ static int compact_publish(struct store *store, const char *name, const struct i
 	if (tid && !number)
 		return publish_records(compact, inner, tid, parts, nr, err);
 	/*
-	 * With @number, the caller wants to append to the file later. This is not possible for a
-	 * published file of records.
+	 * If @number is not NULL, the caller wants to append to the published file later. This
+	 * store cannot append to a published file of records.
 	 */
 	if (tid)
 		return err_set_errno(err, -EINVAL, "cannot write '%s'", name);

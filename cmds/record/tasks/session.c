@@ -255,8 +255,8 @@ static bool is_free(const struct module_map *map, const struct control_module *m
 
 /*
  * Save the symbols of a module that was loaded late. If values are captured, also add the module to
- * the map, unless its addresses are already in use. uftrace uses argument specifications only for
- * modules in the map.
+ * the session's map, unless the addresses overlap those of another module in the map. uftrace uses
+ * argument specifications only for modules in the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err)

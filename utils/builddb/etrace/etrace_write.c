@@ -182,9 +182,9 @@ static int put_open(struct etrace_writer *writer, const struct proc_record *rec,
 }
 
 /*
- * Write a line "Close" for each open descriptor of a range. But for a range of one descriptor, do
- * not check that the descriptor is open: such a range mostly comes from close(2), which is recorded
- * only for open descriptors.
+ * Write a line "Close" for each open descriptor of a range. If the range has only one descriptor,
+ * do not check that the descriptor is open. Such a range mostly comes from close(2), and close(2)
+ * is recorded only for open descriptors.
  */
 static int put_close(struct etrace_writer *writer, int32_t pid, const struct proc_act *act)
 {
@@ -200,7 +200,10 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 		if (etrace_fds_close(&writer->fds, pid, fd) < 0 ||
 		    etrace_fds_close(&writer->hidden, pid, fd) < 0)
 			return -ENOMEM;
-		/* A search for the descriptor after the largest one would begin at 0. */
+		/*
+		 * Do not search beyond the range. If @fd is UINT32_MAX, a search from @fd + 1 would
+		 * begin at 0.
+		 */
 		fd = fd < act->numbers[1] ? etrace_fds_next(&writer->fds, pid, fd + 1) : -1;
 	}
 	return 0;

@@ -5,8 +5,8 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * Opens a source for each file perf-cpu<N>.dat. A source ends at the first damage. It passes names
- * of tasks to data_name_task().
+ * Opens a source for each file perf-cpu<N>.dat. A source ends at the first damaged place of its
+ * file. Each source passes names of tasks to data_name_task().
  */
 extern const struct source_kind src_perf_kind;
 

@@ -1,4 +1,7 @@
-/* Stage: drops calls that are too deep or too small, library calls, and unwanted events. */
+/*
+ * Stage: drops calls that are too deep, calls of functions with too little code (--size-filter),
+ * library calls, and unwanted events. In some views, the stage also drops calls that are too short.
+ */
 #include "utils/pipeline/kinds/event_kind.h"
 #include "utils/pipeline/stages/stage.h"
 

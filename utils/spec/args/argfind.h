@@ -33,7 +33,8 @@ typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: look up all functions, even those without a rule (-a)
- * @debug, @table: sources that are asked in this order, with @self; or NULL
+ * @debug, @table: two sources. @debug is asked first. NULL: there is no such source
+ * @self: the first argument of @debug and @table
  * @has_texts: the values are texts, even if rules ask for other formats (utils/format/callables.h)
  */
 struct argfind {

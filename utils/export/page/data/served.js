@@ -50,7 +50,10 @@ const BESIDE = 0.5;
 
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
 
-/** @param {number} depth the depth of an event */
+/**
+ * Returns the number of an event's kind, which the event's depth contains (KINDS).
+ * @param {number} depth
+ */
 export const kindOf = (depth) => depth % KINDS;
 
 /**
@@ -188,8 +191,8 @@ export class Supplier {
 		 */
 		this.goToEvent = () => false;
 		/**
-		 * Called when the server has read the recording again. The numbers of tasks,
-		 * functions and texts that the page has are then invalid.
+		 * Called when the server has read the recording again. Each task, function or text
+		 * may then have another number. The numbers that the page knows are invalid.
 		 */
 		this.onNew = () => {};
 		/** Called when texts were received. */
@@ -202,11 +205,14 @@ export class Supplier {
 		this.onProgress = () => {};
 		this.isFollowing = false;
 		/**
-		 * Texts by number, and the numbers of texts to request.
+		 * The texts that the page has received, by their numbers.
 		 * @type {Map<number, string>}
 		 */
 		this.texts = new Map();
-		/** @type {Set<number>} */
+		/**
+		 * The numbers of the texts to request.
+		 * @type {Set<number>}
+		 */
 		this.wantedTexts = new Set();
 		this.isAskingTexts = false;
 		/** The last state.generation whose processes and sources were loaded. */
@@ -223,7 +229,7 @@ export class Supplier {
 		this.has = "";
 		this.asked = "";
 		this.isAsking = false;
-		/** The reading state that the server last reported, as text. */
+		/** The generation, progress and isDone of the last ReadingState, as one text. */
 		this.turn = "";
 		/**
 		 * For each request, the answer; null until the answer arrives.
@@ -307,7 +313,8 @@ export class Supplier {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
-		// Programs are numbered after the functions, which have new numbers now.
+		// The functions have new numbers now. The numbers of programs follow those of the
+		// functions.
 		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
 	}
