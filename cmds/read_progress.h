@@ -20,9 +20,10 @@
 /*
  * Starts with read_progress_begin() and ends with read_progress_end().
  *
+ * @thread: shows the progress, and waits for @signal
  * @began_ns: the time when reading began, by the monotonic clock
- * @signal: the signal that the thread waits for, and that ends the thread: SIGINT or, when a pager
- *         takes SIGINT, a signal that no process sends
+ * @signal: SIGINT. If a pager takes SIGINT, @signal is SIGURG, which no other process sends.
+ *         read_progress_end() ends @thread by sending @signal
  */
 struct read_progress {
 	struct pipeline *pipe;
@@ -37,9 +38,9 @@ struct read_progress {
 };
 
 /*
- * Call it before the recording @dir is opened. After a second, a line on stderr says "opening
- * '...'", if stderr is a terminal and the command shows progress. `live` shows no line, because the
- * recorded program may have left an incomplete line on the terminal.
+ * Call this function before the recording @dir is opened. After a second, a line on stderr says
+ * "opening '...'", if stderr is a terminal and the command shows progress. `live` shows no line,
+ * because the recorded program may have left an incomplete line on the terminal.
  *
  * The line stays until read_progress_opened(), read_progress_begin() or the first output to that
  * terminal.

@@ -166,7 +166,7 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 
 	if (data_has_records(data))
 		return 0;
-	/* The recording part of `live` has already warned. */
+	/* For `live`, the recorder has already told why there are no records. */
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
@@ -246,7 +246,7 @@ void reader_add_nearest(const struct opts *opts, struct trace_data *data, const 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config)
 {
 	pipeline_config_init(config);
-	/* By default the depth is unlimited, and the stage that checks it is left out. */
+	/* By default the depth is unlimited, so no stage needs to check the depth. */
 	if (opts->depth != OPTS_DEFAULT_DEPTH)
 		config->stages.depth = opts->depth;
 	config->stages.time_filter_ns = opts->time_filter_ns;
@@ -273,7 +273,7 @@ void reader_warn_filters(const struct opts *opts, struct trace_data *data)
 {
 	struct func_names names cleanup_func_names = { .demangle = opts->demangle };
 
-	/* The recording part of `live` has already warned. */
+	/* For `live`, the recorder has already warned of unmatched filters and events. */
 	if (opts_is_of_live(opts))
 		return;
 	event_warn_unmatched(opts, data);
@@ -296,7 +296,7 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 	if (data->kernel.nr_types && !kernelfields_are_built_in())
 		msg_warn(&opts->msg, "events of the kernel are shown without their fields: utrail "
 				     "was built without libtraceevent");
-	/* The recording part of `live` has already warned. */
+	/* For `live`, the recorder has already warned of the lost events. */
 	if (!kernel || opts_is_of_live(opts) || !(kernel->lost || kernel->has_more_lost))
 		return;
 

@@ -50,8 +50,8 @@
 
 /*
  * Sets the guard of this thread. Stores the thread's state in %rcx, and the innermost frame in
- * %rdi. The guard is stored in full width: a later load that is wider than the store would wait
- * until the store has reached the cache.
+ * %rdi. The store has the full width of the guard. If the store were narrower than a later load of
+ * the guard, the load would wait until the store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -68,8 +68,8 @@
 	.endm
 
 /*
- * Sets %rax to the time, as hot_clock() does, and overwrites %rdx. Goes to \other if the clock
- * needs a new fit, or if the time would go back.
+ * Sets %rax to the time, as hot_clock() does, and overwrites %rdx. Goes to \other if clock_refit()
+ * must be called, or if the time would be earlier than the time of the thread's last record.
  */
 	.macro FAST_CLOCK other
 	rdtsc
@@ -101,13 +101,13 @@
  * are valid after SAVE_FOR_LOOK_UP. While probe_skips is false, the macro goes to \useless
  * without a look-up.
  *
- * - For a call that is left alone, the macro itself returns from the stub, without a taken jump.
+ * - If a call is left alone and ends no frames, the macro itself returns from the stub, without a
+ *   taken jump.
  * - A recorded call continues after the macro. The guard is set as by FAST_GUARD, and registers are
  *   saved as by SAVE_FAST.
  * - A call that opens the thread (FAST_ADMIT) goes to \admitted, with the same guard and the same
  *   saved registers.
- * - Any other call goes to \slow. The saved registers are restored before the jump. A call that
- *   would be left alone also goes to \slow if frames must end first.
+ * - Any other call goes to \slow. The saved registers are restored before the jump.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
 	cmpb	$0, probe_skips(%rip)
@@ -143,8 +143,8 @@
 	.endm
 
 /*
- * Does the remaining part of FAST_GUARD and of SAVE_FAST, for a call that FAST_LOOK_UP has found to
- * be recorded.
+ * Does the remaining part of FAST_GUARD and of SAVE_FAST, after FAST_LOOK_UP has found that the
+ * call must be recorded.
  */
 	.macro FAST_BEGIN other
 	movzwl	probe + PROBE_TRACING(%rip), %eax
@@ -177,9 +177,9 @@
 
 /*
  * Makes the frame after the one at %rdi, for a call that begins at the time %rax. Sets %rdi to the
- * new frame and %rax to its data word; overwrites %rdx. The bits below the address in the data word
- * are those of the caller's frame, but the depth is one larger. The depth may wrap
- * (state_limit_alike() in libmcount/hot/state.h).
+ * new frame and %rax to its data word; overwrites %rdx. The upper bits of the data word are the
+ * address. The lower bits are those of the caller's data word, with 1 added to the depth. The depth
+ * may wrap (state_limit_alike() in libmcount/hot/state.h).
  */
 	.macro FAST_FRAME slot, addr
 	movq	\slot, %rdx
@@ -280,8 +280,8 @@
 	.endm
 
 /*
- * Ends a call. \slot: its return slot, which gets the address at which the program continues. At
- * \beyond, FAST_LEAVE_BEYOND continues.
+ * Ends a call. \slot: the return slot of the call; gets the address at which the program continues.
+ * \beyond: the label of FAST_LEAVE_BEYOND.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded

@@ -223,9 +223,9 @@ static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *
 }
 
 /*
- * Runs the program's handler, or the default action. For the default action, a signal that a
- * process has sent (code 0 or less, sigaction(2)) is sent again, and a fault occurs again without
- * help when the instruction runs again.
+ * Runs the program's handler, or lets the default action happen. For the default action, a signal
+ * that a process has sent (code 0 or less, sigaction(2)) is sent again. A fault is not sent again:
+ * the instruction runs again, and causes the same fault.
  */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
@@ -403,10 +403,10 @@ static __sighandler_t simple_change(int sig, __sighandler_t handler, int flags)
 }
 
 /*
- * Called after libc's function. Does the work of change_again(). Returns the handler that the
- * program gets.
+ * Called after libc's version of signal(2) or of a similar function. Does the work of
+ * change_again(). Returns the handler that the program gets as the result.
  *
- * @before: the result of libc's function
+ * @before: the result of libc's version
  */
 static __sighandler_t simple_again(int sig, __sighandler_t handler, int flags,
 				   __sighandler_t before)
@@ -493,8 +493,8 @@ void fault_forget_mask(void)
  * setcontext(3) and swapcontext(3).
  *
  * The probe does not interpose ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
- * sigsetmask(3). A program may call such a function between fork and exec. In that child, the
- * probe's version would call dlsym(3), which might wait for ever.
+ * sigsetmask(3). A forked child may call such a function before its exec. In the child, the probe's
+ * version would call dlsym(3), which might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \
@@ -518,8 +518,8 @@ INTERPOSE_MASK(int, sighold, (int sig), (sig))
 INTERPOSE_MASK(int, sigrelse, (int sig), (sig))
 
 /*
- * False when the probe's handlers were withdrawn, and in an attached probe. An attached probe may
- * be unloaded (undo.h). Then the program would still have the address of the probe's handler.
+ * False after the probe's handlers were withdrawn. Always false in an attached probe: if the probe
+ * were unloaded (undo.h), the program would still have the address of the probe's handler.
  */
 static bool may_replace_handlers(void)
 {
@@ -705,8 +705,8 @@ static void copy_looking(struct copy *c)
 }
 
 /*
- * Copies in a thread that blocks SIGSEGV or SIGBUS. Both are unblocked for the copy. A signal that
- * was pending is made pending again.
+ * Makes the copy @c in a thread that blocks SIGSEGV, SIGBUS or both. The two signals are unblocked
+ * during the copy. A signal that was pending before the copy is pending again after the copy.
  */
 static void copy_unblocked(struct copy *c, uint64_t mask)
 {

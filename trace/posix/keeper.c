@@ -89,8 +89,9 @@ static bool lock_whole(int fd, int how)
 }
 
 /*
- * Makes a file without a name, and locks it for the owner. The lock is released when the owner ends
- * or executes a program. It is not released when a child ends.
+ * Makes a file without a name, and locks the file. The lock belongs to this process, the owner of
+ * the stream. The lock is released when the owner ends or executes a program. The end of a child
+ * does not release the lock.
  */
 static int make_lock(void)
 {

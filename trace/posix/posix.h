@@ -87,12 +87,12 @@ enum pxt_run {
 enum pxt_wants {
 	PT_WANTS_NOTHING = 0,
 	PT_WANTS_FLUSH = 1,
-	PT_WANTS_LOOK = 2, /* the flushing thread is to check whether to end */
+	PT_WANTS_LOOK = 2, /* the flushing thread must check if it should end */
 };
 
 /*
- * @head, @tail: the positions of the next record and of the oldest one, in cells since the
- *               stream's beginning
+ * @head, @tail: the positions of the next record to write, and of the oldest record, in cells since
+ *               the stream's beginning
  * @gap: 1 plus the position of the first lost event that was not reported to a reader; 0: there is
  *       none
  * @gap_ns: the time of that event
@@ -244,7 +244,7 @@ void pxt_process_path(char path[32], pid_t pid);
 /* Store the path "/proc/self/fd/N". */
 void pxt_fd_path(char path[32], int fd);
 int pxt_process_start(pid_t pid, uint64_t *start);
-/* Read field @field, 3 or more, of "stat" in proc(5). Returns 0 or a negative errno. */
+/* Read field @field of "stat" (proc(5)). @field is at least 3. Returns 0 or a negative errno. */
 int pxt_process_field(pid_t pid, int field, uint64_t *value);
 /* Returns 0 when the parent is unknown. */
 pid_t pxt_process_parent(pid_t pid);
@@ -330,13 +330,13 @@ bool pxt_turn_take(struct pxt_turn *turn, bool waits);
 void pxt_turn_give(struct pxt_turn *turn);
 
 /*
- * process.c: map this process' registry, and make it if there is none. Returns false if this has
- * failed, or if the caller is a signal handler that has interrupted this function.
+ * process.c: map the registry of this process. If there is no registry, make one. Returns false on
+ * failure, or if the caller is a signal handler that has interrupted this function.
  */
 bool pxt_join(void);
 /*
- * Store the address of this process' names in *@names, or NULL if there are none. Returns 0, or
- * -EAGAIN if the names are not known at this moment.
+ * Store the address of this process' table of event names in *@names, or NULL if the process has no
+ * table. Returns 0, or -EAGAIN if the table is not known at this moment.
  */
 int pxt_known_names(struct pxt_names **names);
 struct pxt_names *pxt_names_map(int place, uint32_t pid, uint64_t start);
@@ -463,7 +463,7 @@ static inline uint64_t pxt_now_ns(void)
 
 /*
  * @user: the counter that is used if the thread has no struct of its own; else NULL
- * @turn: thread->turn before the entry; odd when the thread was already in a stream
+ * @turn: thread->turn before pxt_inside_enter(); odd when the thread was already in a stream
  */
 struct pxt_inside {
 	struct pxt_thread *thread;
@@ -514,7 +514,8 @@ static inline void pxt_inside_leave(const struct pxt_inside *inside)
 /*
  * ring.c: records in cells. pxt_ring_put() is signal-safe. It returns 0 on success, -ENOSPC if the
  * ring is full, or -EBUSY if many tries to claim cells have failed. If another thread claims the
- * cells first, the calling thread waits for a moment, and stores a later time in @event.
+ * cells first, the calling thread waits for a moment, and sets the time of @event to the end of the
+ * wait.
  */
 uint32_t pxt_cells_of(uint32_t len);
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data);
@@ -562,7 +563,7 @@ void pxt_record(uint32_t id, const void *data, size_t len, const void *address);
  */
 void pxt_put_system(struct pxt_view *view, uint32_t id, const void *data, uint32_t len,
 		    const void *address);
-/* Record a system event without data if the stream runs and has room. */
+/* If the stream of @view runs and has room, record a system event that has no data. */
 void pxt_put_if_room(struct pxt_view *view, uint32_t id);
 bool pxt_is_filtered(struct pxt_stream *stream, uint32_t id);
 void pxt_filter_get(struct pxt_stream *stream, trace_event_set_t *set);
@@ -600,7 +601,7 @@ struct pxt_keeper {
  * The object that a trace_id_t stands for.
  *
  * @number, @view, @attr: the number and view of the stream, and its attributes when it was made
- * @names: the names of the traced process
+ * @names: the names of the user events of the traced process
  * @reads: the lock for taking events
  * @controls: the lock for changing the stream. A thread that needs both locks takes @reads first
  * @at: the position up to which a stream with a log was read
@@ -647,8 +648,8 @@ struct pxt_handle *pxt_handle_new(void);
 trace_id_t pxt_handle_publish(struct pxt_handle *handle, enum pxt_kind kind);
 void pxt_handle_discard(struct pxt_handle *handle);
 /*
- * Make a handle invalid, and wait until no thread uses it any more. Returns NULL if this process
- * has no such handle of a kind in @kinds.
+ * Make the handle of @trid invalid, and wait until no thread uses the handle any more. Returns NULL
+ * in the same cases as pxt_handle_get().
  */
 struct pxt_handle *pxt_handle_end(trace_id_t trid, int kinds);
 /* Forget all handles. A forked child calls this, since the handles are those of its parent. */

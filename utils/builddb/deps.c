@@ -13,8 +13,8 @@
 #define SORT_COST 200
 
 /*
- * A file that was made. Files that the same executions have written have the same @key. The
- * upper 32 bits of @key are the index of the writing execution that used the file first.
+ * A file that was made. Two files have the same @key if the same executions have written both
+ * files. The upper 32 bits of @key are the index of the file's first writer (next_writer()).
  */
 struct made {
 	uint64_t key;
@@ -24,8 +24,8 @@ struct made {
 /*
  * The state while rules are written.
  *
- * @declared: NULL: show all rules. Otherwise, show as comments those dependencies that the rules in
- *         @declared lack
+ * @declared: if NULL, all dependencies are written, as rules. Otherwise, only dependencies that the
+ *         rules in @declared lack are written, as comments
  * @marks: true for files that the current rule does not show; indexed like files.contents
  */
 struct rules {
@@ -241,8 +241,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule for all outputs of the same executions. For example, cp(1) that copies a directory
- * gets one rule for all its files.
+ * Write one rule whose targets are the files in @made. The same executions have written all these
+ * files. For example, if cp(1) copies a directory, all copied files share one rule.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {
@@ -342,7 +342,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 
 		if (!files_is_shown(files, i) || writer == FILES_NONE)
 			continue;
-		/* Find an execution that has only read the file. */
+		/* Find an execution that has read the file, and has not written to the file. */
 		while (at != FILES_NONE && (files->uses[at].read_ns == UINT64_MAX ||
 					    files->uses[at].write_ns != UINT64_MAX))
 			at = files->uses[at].next_of_content;

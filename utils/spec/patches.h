@@ -1,4 +1,4 @@
-/* The language of --patch and --unpatch: the functions that get a hook. */
+/* Rules of --patch and --unpatch. A rule inserts hooks into functions, or removes hooks. */
 #ifndef UTRAIL_SPEC_PATCHES_H
 #define UTRAIL_SPEC_PATCHES_H
 
@@ -16,7 +16,8 @@
  * @generation: value of patch_rules.generation after the rule was added; 0: a rule of the command
  *         line
  * @has_name: at least one function has matched the rule
- * @has_match: the rule could be applied to a function that has matched
+ * @has_match: at least one matching function can be patched, or already has the hook that the rule
+ *         inserts
  * @why_not: the first reason for which a matching function cannot be patched; on the heap, or NULL
  */
 struct patch_rule {
@@ -89,19 +90,19 @@ enum patch_choice patch_rules_choose(struct patch_rules *rules,
 bool patch_rules_match(const struct patch_rules *rules, const struct patch_subject *subject);
 
 /*
- * Returns the choice of the last matching rule that was added after @generation. The rules are
- * unchanged.
+ * Looks only at rules that were added after @generation. Returns the choice of the last of these
+ * rules that matches @subject. Changes no rule.
  */
 enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 					   const struct patch_subject *subject,
 					   unsigned generation);
 
-/* True when a rule of the command line inserts hooks or, if @takes_out, removes hooks. */
+/* True when a rule of the command line has the given @takes_out (struct patch_rule). */
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /*
- * True when a rule about the file with the base name @module inserts hooks or, if @takes_out is
- * true, removes hooks. The rule may be from the command line, or from a later change.
+ * True when a rule about the file with the base name @module has the given @takes_out. The rule may
+ * be from the command line, or from a later change.
  */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);

@@ -24,7 +24,7 @@
 #define NAMES_MAX 200
 
 /*
- * @names: the files that are already written
+ * @names: the names that note_name() has noted
  * @seen: a map of the same names. The strings belong to @names
  */
 struct reading {

@@ -108,8 +108,8 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * Returns the time when the module was built. If another file has replaced the module, that time is
- * unknown. Then returns the time of the recording, because the module was built earlier.
+ * Returns the time when the module was built. This time is unknown if another file has replaced the
+ * module. In this case returns the time of the recording, before which the module was built.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {

@@ -143,8 +143,9 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 }
 
 /*
- * Search the code from which short jumps reach @site. Sites come in order, so each function is
- * searched once. The gap after the last searched function may be searched again for later sites.
+ * Search the code from which short jumps reach @site. look_at_functions() passes the sites in
+ * ascending order, so no function is searched twice. Bytes between functions may be searched
+ * several times.
  */
 static void look_around(struct search *s, uint64_t site)
 {
@@ -297,8 +298,8 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 #define REST_OF_FAR 4 /* bytes after the opcode of a jump with a 32-bit distance */
 
 /*
- * Search function @index, and the code between the previous function and it. References of the
- * function to itself are examined again by look_through().
+ * Search function @index, and the bytes between the previous function and function @index. Later,
+ * look_through() examines the function's references to itself once more.
  */
 static void scan_func(struct scan *s, size_t index)
 {
@@ -417,7 +418,8 @@ static void scan_tables(struct scan *s)
 }
 
 /*
- * The parts of all threads. Each thread gets an equal number of functions, and every nr-th section.
+ * The parts of the search, one for each thread. Each part has an equal share of the functions, and
+ * every @nr-th section.
  */
 struct scans {
 	struct scan *list;
@@ -508,8 +510,8 @@ void leads_deinit(struct leads *leads)
 }
 
 /*
- * Search the whole file. Tables come last, when all bases are known: a table ends where the next
- * one begins.
+ * Search the whole file. A table ends at the latest where the next table begins. So scan_tables()
+ * runs last, when the beginnings of all tables are known.
  */
 static int scan_all(const struct scans *scans, struct leads *out)
 {

@@ -311,7 +311,7 @@ void kernelfields_destroy(struct kernelfields *fields)
 
 /* --- text --- */
 
-/* Returns the length of the longest string or array of variable length in the record. */
+/* Returns the length of the record's longest field of variable length (a string or an array). */
 static uint64_t longest_dynamic(const struct kernelfields *fields, const uint8_t *room)
 {
 	uint64_t longest = 0;

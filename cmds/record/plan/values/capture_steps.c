@@ -151,7 +151,7 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
-/* The kind of step for each letter of a shape. For all other letters, the kind is BOX_BYTES (0). */
+/* The kind of step for a letter of a shape. A letter that is missing here gets BOX_BYTES (0). */
 static const uint8_t box_ops[UINT8_MAX + 1] = {
 	['z'] = BOX_STRING,	   ['s'] = BOX_STD_STRING,   ['S'] = BOX_STD_STRING_LLVM,
 	['w'] = BOX_TEXT,	   ['r'] = BOX_RANGE,	     ['n'] = BOX_COUNTED,
