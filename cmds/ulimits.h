@@ -1,6 +1,7 @@
 /*
- * Resource limits that the user has set (ulimit): runs code with a larger stack, and names limits
- * in messages.
+ * Resource limits that the user has set (ulimit). run_with_stack() runs a function with a stack of
+ * at least 8 MB, even if the user's limit is lower. limit_behind() names the limit that has caused
+ * an error.
  */
 #ifndef UTRAIL_CMDS_ULIMITS_H
 #define UTRAIL_CMDS_ULIMITS_H
@@ -18,8 +19,9 @@
 int run_with_stack(int (*fn)(int argc, char **argv), int argc, char **argv);
 
 /*
- * Returns the limit that causes an error (a negative errno), in the words of the shell, such as ";
- * ulimit -n is 20". Returns "" when no limit causes it. The text is valid until the next call.
+ * Returns a text that names the resource limit that causes the error @code (a negative errno). An
+ * example is "; ulimit -n is 20". Returns "" when no limit causes the error. The text is valid
+ * until the next call.
  */
 const char *limit_behind(int code);
 

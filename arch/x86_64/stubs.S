@@ -71,14 +71,15 @@
  * A hook at the beginning of a function. The macro does not call C functions itself. After the
  * macro, at .L\name\()_slow, each hook has code that calls a C function.
  *
- * MAY_BE_\name jumps to the label in its operand if the return slot may be another word than \slot.
- * IS_\name has the same purpose, and is slower and more precise. These are the operands of the
- * return slot:
+ * In some functions, the return slot is not the word \slot. MAY_BE_\name jumps to a label if the
+ * hook may be in such a function. IS_\name makes the same test, or a slower and more precise test.
+ *
+ * Saved registers change %rsp. Therefore four operands of ENTRY_HOOK stand for the same word:
  *
  *   \fast   after SAVE_FAST
  *   \all    after SAVE_CALLER_SAVED
  *   \look   after SAVE_FOR_LOOK_UP
- *   \slot   with nothing saved
+ *   \slot   before any register is saved
  */
 	.macro ENTRY_HOOK name, fast, all, look, slot
 	cmpb	$0, probe + PROBE_PLAIN(%rip)
@@ -227,17 +228,20 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has opened the thread. The functions around the call were skipped. A skipped function
- * has no frame. The CPU predicts the `ret` of a skipped function only if the CPU's return stack
- * still has the `call` of that function. Therefore, if a skipped function is open, the stub leaves
- * by `ret`, and the trampoline leaves by a jump. The CPU then mispredicts one `ret`, that of the
- * called function. If no skipped function is open, the stub leaves like the other stubs, and
- * nothing is mispredicted.
+ * Leaves the stub after FAST_ADMIT. The new call is opted in, and the stubs have skipped the calls
+ * around the new call. A skipped call has no frame. The CPU predicts the `ret` of a skipped call
+ * only if the CPU's return stack still has the `call` instruction of the skipped call. Therefore:
+ *
+ * - If a skipped call has not returned yet, the stub leaves by `ret`, and the trampoline leaves by
+ *   a jump. The CPU then mispredicts one `ret`, the `ret` of the new call.
+ * - If all skipped calls have returned, the stub leaves like the other stubs. The CPU then
+ *   mispredicts nothing.
  *
  * THREAD_ALONE_SLOT has the return slot of the last call that FAST_LOOK_UP has skipped. If this
- * slot is above the return slot of the new call, the stub assumes that the skipped function is
- * open. But the skipped function may be main(), which stays open. So the stub makes this assumption
- * for only four calls, and counts these calls in the lowest bits of THREAD_ALONE_SLOT.
+ * slot is above the return slot of the new call, the stub assumes that the skipped call has not
+ * returned yet. But the skipped call may be the call of main(), which returns only once. So the
+ * stub makes this assumption for only four calls, and counts these calls in the lowest bits of
+ * THREAD_ALONE_SLOT.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -347,7 +351,7 @@ arch_return_caller: /* has only unwind information: its code is never executed *
 	.fill	11, 1, 0xcc
 END arch_return_caller
 .Lresume:
-	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* call .Lgo without its last byte */
+	.byte	0xe8, .Lgo - arch_return_trampoline, 0, 0 /* the first four bytes of `call .Lgo` */
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = CFA + 4 */
@@ -454,8 +458,9 @@ END arch_libcall
 	.endm
 
 /*
- * An event of the program: a jump in its code leads to a stub (arch_write_point_stub), which calls
- * arch_point. All registers, the flags and the red zone are preserved. The stack contains:
+ * An event of the program: a jump in the program's code leads to a stub (arch_write_point_stub),
+ * which calls arch_point. All registers, the flags and the red zone are preserved. The stack
+ * contains:
  *
  *	 (%rsp)    return address, into the stub
  *	 8         the event's id
@@ -463,8 +468,8 @@ END arch_libcall
  *	 24 .. 151 red zone
  *	 152       the program's stack pointer points here
  *
- * Unwinders see a program that a signal has interrupted at the jump. The C function is
- * probe_point(event, stack pointer).
+ * For unwinders, the stub looks like a signal handler that has interrupted the program at the jump.
+ * The C function is probe_point(event, stack pointer).
  */
 HIDDEN_FUNCTION arch_point, INTERRUPTED 152, .cfi_offset %rip, -136
 	pushfq
@@ -529,7 +534,7 @@ END arch_point_args
  *	 8 .. 135  red zone
  *	 136       the program's stack pointer points here
  *
- * Unwinders see a program that a signal has interrupted at the jump.
+ * For unwinders, the stub looks like a signal handler that has interrupted the program at the jump.
  */
 HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	SAVE_WITH_FLAGS
@@ -554,7 +559,10 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	RESTORE_WITH_FLAGS
 	jmp	.Lresume
 	.cfi_restore_state
-/* Leaves a call alone in the same cases as FAST_LOOK_UP. */
+/*
+ * Skips the call in the cases in which FAST_LOOK_UP returns from the stub. A skipped call gets no
+ * frame.
+ */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted
 	movq	THREAD_TOP(%r11), %rdx

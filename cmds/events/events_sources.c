@@ -13,9 +13,10 @@
 
 /*
  * @known: declarations of all sources, collected before the checks
- * @told: lines that were already reported: an error in a header occurs again in each source that
- *         includes it
- * @nr_all: the number of uses and declarations; @nr_wrong of them are wrong
+ * @told: lines that were already reported. An error in a header is found again in each source that
+ *         includes the header
+ * @nr_all: the number of uses and declarations of events
+ * @nr_wrong: the number of wrong uses and declarations
  */
 struct tally {
 	const struct opts *opts;
@@ -162,8 +163,9 @@ static void put_problem(struct strbuf *out, const char *format, const char *text
 }
 
 /*
- * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about calls->uses[7]. Returns this
- * use; @text gets the text after the message's kind. Returns NULL for other messages.
+ * Parses "<utrail>:7:22: warning: ... [-Wformat=]", a message about calls->uses[7]. Returns
+ * &calls->uses[7], and sets *@text to the text after the message's kind. Returns NULL for other
+ * messages.
  */
 static const struct check_use *use_of(const char *line, const struct check_calls *calls,
 				      const char **text)

@@ -22,8 +22,8 @@
 #define WAIT_FOR_END_MS 10000
 
 /*
- * The longest time in which a working recorder gives no sign of life. If the time is longer, the
- * recorder is suspended (SIGSTOP), or another process listens at the recorder's address.
+ * The longest silence of a working recorder. A longer silence means that the recorder is suspended
+ * (SIGSTOP), or that another process listens at the recorder's address.
  */
 #define SILENCE_MS 2000
 

@@ -13,11 +13,13 @@
 #include "libmcount/system/undo.h"
 
 /*
- * A struct frame of a Python call is FRAME_EXPLICIT. From Python 3.11 on, nested Python calls may
- * share a stack pointer. So the struct frame has a key in place of the return address. For a
- * function in C, the key is the function's definition. For other functions, the key is Python's
- * frame object, or with sys.monitoring the code object. The slot is right below the slot of the
- * next outer struct frame, so the struct frame ends when an outer C function returns.
+ * In the struct frame of a Python call, FRAME_EXPLICIT is set. From Python 3.11 on, nested Python
+ * calls may share a stack pointer. So the struct frame has a key in place of the return address.
+ * For a function in C, the key is the function's definition. For other functions, the key is
+ * Python's frame object, or with sys.monitoring the code object.
+ *
+ * frame.slot of a Python call is right below frame.slot of the next outer call. When an outer C
+ * function returns, the probe ends all calls with lower slots, and thus ends the Python call.
  */
 
 /* --- records --- */
@@ -43,7 +45,10 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 	return planned_enter_explicit(t, slot, key, addr, &regs);
 }
 
-/* True when the call gets no frame under the plan: it is unwanted, left out or too deep. */
+/*
+ * True when the call gets no frame under the plan: the call is not opted in, the call is opted out,
+ * the function is left out (PLAN_LEFT_OUT), or the call is too deep.
+ */
 static inline bool is_left_out(struct thread *t, uint64_t addr)
 {
 	return planned_leaves_out(t, addr) || planned_is_unwanted(t, addr) ||
@@ -208,7 +213,11 @@ static bool is_recorded(const struct thread *t, name_facts facts, struct py_fram
 	return is_innermost_kept(t) ? is_called_by_own(t) : is_inside_own_frame(frame);
 }
 
-/* HOT. @bits: the flags of the call; @addr: its address in records, or 0 if it is not recorded */
+/*
+ * HOT. @bits: the flags of the call
+ *
+ * @addr: the address for the call's records, or 0 if the call is not recorded
+ */
 static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits,
 		       const struct valued_call *valued)
 {
@@ -287,7 +296,7 @@ NOINLINE static void enter_valued_call(struct thread *t, const struct valued_cal
 
 /*
  * Handles the beginning of a call of @code with key @key. @frame may be NULL. Returns false when
- * the call is left alone.
+ * the call is neither recorded nor counted as open.
  */
 static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_frame *frame)
@@ -312,7 +321,10 @@ static bool enter_code(struct thread *t, struct py_object *code, uint64_t key,
 	return true;
 }
 
-/* Handles the end of a call of @code with key @key. Returns false when the call is left alone. */
+/*
+ * Handles the end of a call of @code with key @key. Returns false when the call was neither
+ * recorded nor counted as open.
+ */
 static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 		       struct py_object *result)
 {
@@ -323,9 +335,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 }
 
 /*
- * Handles the beginning of a call of a function in C. Returns false when the call is left alone.
- * The key of the call is the function's definition: from Python 3.12 on, the event of a call and
- * the event of the return may have different function objects.
+ * Handles the beginning of a call of a function in C. Returns false when the call is neither
+ * recorded nor counted as open. The key of the call is the function's definition: from Python 3.12
+ * on, the event of a call and the event of the return may have different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

@@ -13,7 +13,7 @@
  */
 typedef uint64_t name_facts;
 
-#define NAME_KNOWN 1U /* NAME_OWN, or its absence, is known */
+#define NAME_KNOWN 1U /* the bit NAME_OWN is valid, whether 0 or 1 */
 #define NAME_OWN   2U /* a function of the program; with --nest-libcall, any function */
 #define NAME_ASKED 4U /* the recorder was asked for the function's address, or must not be asked */
 #define NAME_SHIFT 3
@@ -23,7 +23,7 @@ typedef uint64_t name_facts;
 #define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
 
-/* Returns the function's address in records, or 0 if it is not recorded. */
+/* Returns the function's address in records, or 0 if the function is not recorded. */
 static inline uint64_t name_address(name_facts facts)
 {
 	return facts << CALLABLE_VALUE_BITS >> (CALLABLE_VALUE_BITS + NAME_SHIFT);

@@ -9,8 +9,8 @@
 struct python_threads python_threads;
 
 /*
- * The number of the Python thread that this thread ran at the last look (0: none), and the
- * interpreter of that Python thread.
+ * note_seen() stores the number and the interpreter of the Python thread that runs on this thread.
+ * The number is 0 if this thread has not called note_seen() yet.
  */
 static __thread uint64_t seen_id __attribute__((tls_model("initial-exec")));
 static __thread struct py_interpreter *seen_in __attribute__((tls_model("initial-exec")));

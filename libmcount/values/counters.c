@@ -13,8 +13,10 @@
 #include "utils/base/compiler.h"
 
 /*
- * A counter that a thread has opened. It counts from its opening on, so its descriptor stays open.
- * The probe keeps no other descriptors. @id: the kernel's number of the counter
+ * A counter that a thread has opened. The counter counts only while the descriptor @fd is open, so
+ * the probe keeps @fd open. The probe keeps no other descriptors.
+ *
+ * @id: the kernel's number of the counter
  */
 struct open_counter {
 	int fd;

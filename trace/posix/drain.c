@@ -177,7 +177,11 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 		return true;
 	if (!is_last && !atomic_load(&handle->is_closing))
 		return false;
-	/* If the record cannot be skipped, it was just finished, or its cell is invalid. */
+	/*
+	 * The last flush skips the record. The record cannot be skipped if the writer has just
+	 * finished the record, or if the cell is invalid. In both cases, the caller looks at the
+	 * tail exactly once more.
+	 */
 	if (++*waits > WAITS_MAX)
 		return is_last &&
 		       (pxt_ring_skip_of(handle->view, tail, 0) || *waits == WAITS_MAX + 1);

@@ -1,8 +1,10 @@
 /*
- * Limits for reading a trace.dat: unpacked bytes, and memory. These parts of a file must not
- * overlap: the records of CPUs, the tables of instances (version 6), and the sections (version 7).
- * So each byte is read for at most one part. As an exception, the section of a buffer may overlap
- * other parts, because this section contains the records of CPUs.
+ * Limits for reading a trace.dat: one for unpacked bytes, and one for memory.
+ *
+ * Three kinds of parts of the file must not overlap, so that no byte is read for two parts: the
+ * records of CPUs, the tables of instances (version 6), and the sections (version 7). As an
+ * exception, the section of a buffer may overlap other parts, because this section contains the
+ * records of CPUs.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H
@@ -14,8 +16,8 @@
 #include "utils/base/err.h"
 
 /*
- * The limit of memory for kallsyms, saved_cmdlines, and chunks of pages. Each CPU of the buffers
- * that are read together needs one chunk. Formats have a limit of their own
+ * The limit of memory for kallsyms, saved_cmdlines, and records. The records of each CPU need
+ * memory for one chunk of pages at a time. The formats of events have a separate limit
  * (TRACEDAT_FILES_MAX_BYTES).
  */
 #define TRACEDAT_MEMORY_MAX_BYTES (256UL << 20)

@@ -14,7 +14,8 @@
  *
  * @bytes: room for @cap bytes; the first @len bytes are pages, of which the first @used bytes were
  *         read
- * @from: the offset at which these pages, or their packed chunk, begin in the file; for messages
+ * @from: for messages: the offset in the file of the pages in @bytes, or of the packed chunk from
+ *        which these pages come
  * @nr_chunks: number of unread chunks
  * @missed: number of records lost before the next record; UINT64_MAX: unknown
  */

@@ -1,6 +1,6 @@
 /*
- * Part of --overhead: takes out, where possible, the hooks of functions that are left out. Calls of
- * these functions then cost nothing.
+ * Part of --overhead, which leaves frequent functions out of the recording. Removes the hooks of
+ * left-out functions where this is possible. A call without a hook costs nothing.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H
 #define UTRAIL_CMDS_RECORD_CONTROL_OVERHEAD_HOOKS_H
@@ -8,8 +8,8 @@
 #include "cmds/record/control/overhead.h"
 
 /*
- * Take the hooks of functions that are left out (known_module.left_out) out of all processes. All
- * threads of a process are stopped during the change. Hooks that cannot be taken out are reported
+ * Remove the hooks of left-out functions (known_module.left_out) from all processes. All threads of
+ * a process are stopped during the change. Hooks that cannot be removed are reported
  * (overhead.said), and count in the budget.
  *
  * The event loop runs during this work. So the caller must keep clients from changing the settings

@@ -24,7 +24,7 @@ struct kept_descriptor {
 };
 
 /*
- * A process that is executing a program.
+ * An exec of a process, while some records of the exec have not been read yet.
  *
  * @user: the process and its real user. The process may execute a setuid program before the
  *        recorder opens the response files

@@ -60,8 +60,8 @@ struct kernel {
  * events and calls. @pid has not executed its program yet. The function writes kernel_header and
  * kallsyms. @kernel becomes a source of @sources.
  *
- * Returns 0, with @err set if a part cannot be recorded. Returns a negative errno when nothing can
- * be recorded. @kernel is then closed.
+ * Returns 0 when any event or call can be recorded. If other events or calls cannot be recorded,
+ * @err is set. Returns a negative errno when nothing can be recorded. @kernel is then closed.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

@@ -38,10 +38,12 @@ struct indexed_task {
 };
 
 /*
- * Events get depths, like calls. The first depth of an event is the number of its kind. If there
- * are more than INDEX_KINDS_MAX kinds of events, all further kinds count as the last kind. For each
- * earlier event with the same kind, task and time, INDEX_KINDS_MAX is added to the depth. A kind
- * has at most INDEX_AT_ONCE depths.
+ * Events get depths, like calls. The depth of an event is k + n * INDEX_KINDS_MAX:
+ *
+ * - k is the number of the event's kind, from 0 on. If there are more than INDEX_KINDS_MAX kinds,
+ *   all further kinds have the number of the last kind.
+ * - n is the number of earlier events with the same kind, task and time. The maximum of n is
+ *   INDEX_AT_ONCE - 1.
  */
 #define INDEX_KINDS_MAX	    4096
 #define INDEX_AT_ONCE	    16

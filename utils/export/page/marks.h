@@ -1,4 +1,4 @@
-/* Texts of the page: strings, and marks. A mark is a point, or a gap where records were lost. */
+/* Texts of the page: strings, and marks. A mark is an event, or a gap where records were lost. */
 #ifndef UTRAIL_EXPORT_PAGE_MARKS_H
 #define UTRAIL_EXPORT_PAGE_MARKS_H
 

@@ -36,8 +36,8 @@ static INLINE uint32_t slot_of(uint64_t word)
 }
 
 /*
- * Returns the number of the function with @word. A new function gets a number. Returns 0 for a new
- * function if COMPACT_FUNCS_MAX functions have numbers.
+ * Returns the number of the function that @word names (WORD_MASK). A function without a number gets
+ * the next number. Returns 0 for such a function if COMPACT_FUNCS_MAX functions have numbers.
  */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
@@ -104,7 +104,7 @@ struct writing {
 };
 
 /*
- * Update the data for the header after records of calls were written.
+ * Update @w for the header of the block. Called after records of calls were written.
  *
  * @time_ns: the time of the first of these records
  * @least: the lowest number of open calls before, between or after these records
@@ -312,8 +312,8 @@ static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 }
 
 /*
- * HOT: write the token of @symbol, and store the symbol in *@learned, the last symbols of its
- * context.
+ * HOT: write the token of @symbol. @learned points to the entry of the current context in
+ * compact_coder.contexts. In this entry, @symbol becomes the symbol of TOKEN_LIKELY.
  */
 static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symbol, uint64_t delta)
 {
@@ -333,8 +333,9 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
  * @least: becomes the lowest number of open calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
- * Returns the first record that was not written. The loop finds a function's number by the record,
- * and not by the likely symbol. Therefore the processor can work on several records at a time.
+ * Returns the first record that was not written. To find the number of a function, the loop reads
+ * only the record, and not the likely symbol of the context. Therefore this step does not depend on
+ * earlier records, and the processor can handle several records in parallel.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,

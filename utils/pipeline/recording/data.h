@@ -113,8 +113,9 @@ int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mo
 int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
- * Apply the lines that were read. Returns 1 when there were lines, so addresses may have another
- * meaning now; 0 when there were none; or a negative errno with @err.
+ * Make tasks and sessions from the lines of task.txt that data_read_more() has read. Returns 1 when
+ * there were lines. In this case, addresses may belong to other functions than before. Returns 0
+ * when there were no lines, or a negative errno with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);

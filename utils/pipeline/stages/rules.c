@@ -60,9 +60,9 @@ static bool has_unmatched(const struct filters *filters, bool is_kernel)
 }
 
 /*
- * True when @filters can change if one more function is compared with their specs. A spec changes
- * at its first matching function (has_match). If some spec clears actions, specs can change at each
- * matching function.
+ * True when filters_match() for one more function can change @filters. The first function that
+ * matches a spec sets filter_entry.has_match of the spec. If filters.clears is true, each matching
+ * function can change filter_entry.in_force.
  */
 static bool wants_more(const struct filters *filters, bool is_kernel)
 {
@@ -117,7 +117,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		return 0;
 	rules->filters = filters;
 	rules->has_locations = has_locations(filters);
-	/* The kernel's module is needed now, before its first call is read. */
+	/* Add the kernel to the modules, although no call of a kernel function was read yet. */
 	if (kernel_formats_have_calls(&data->kernel) && !module_set_kernel(&data->modules))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)

@@ -1,6 +1,7 @@
 /*
- * Shapes: a shape describes the layout of a container of the C++ library. The layout determines the
- * content of the container's box (utils/format/probe/capture.h).
+ * A shape describes the layout of a container of the C++ library. The probe copies the content of
+ * the container to a box, a fixed number of bytes in the recording (utils/format/probe/capture.h).
+ * The shape determines the layout of the box.
  */
 #ifndef UTRAIL_SPEC_SHAPE_H
 #define UTRAIL_SPEC_SHAPE_H
@@ -14,14 +15,17 @@
  *
  * 	LETTER NUMBER[.NUMBER...][:NAME];
  *
- * Offsets count from the beginning of the node's object. Values (their numbers are @a.@b; @a is the
- * offset):
+ * Offsets count from the beginning of the node's object.
+ *
+ * Nodes of values have one or two numbers, @a and @b. @a is the offset:
  * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; NAME of an e or t: the enum or
  * 			struct
  * 	z		a pointer to a C string
  * 	s S		a std::string; s: of libstdc++, S: of libc++
  * 	w		a text: @a is the offset of the pointer, @b is the offset of the length
- * Composites. NAME is shown. m, v and x have NUMBER children, each other composite has one child:
+ *
+ * Nodes of composites may have a NAME for readers to show. m, v and x have NUMBER children. Each
+ * other composite has one child:
  * 	r BEGIN.END.BYTES	n POINTER.COUNT.BYTES	k POINTER.NUMBER.BYTES
  * 	a OFFSET.NUMBER.BYTES
  * 	m OFFSET.NUMBER		o FLAG.BYTES		q POINTER		v INDEX.BYTES.NUMBER
@@ -29,8 +33,8 @@
  * 	L FIRST.NEXT.VALUE	b BEGIN.END		B BEGIN.COUNT
  * 	d START.FINISH.BYTES	D TABLE.START.COUNT.BYTES
  * 	Q POINTER.OWNERS.OFFSET.BYTES.BIAS
- * 	x OFFSET.BYTES.NUMBER	a struct; its name is the key of its definition, the children
- * 				are the definition's fields 'b', in their order
+ * 	x OFFSET.BYTES.NUMBER	a struct. NAME is the key of the struct's definition. The children
+ * 				are the boxed fields (type b) of the definition, in the same order
  * The composites are listed in the order of enum box_op.
  */
 #define SHAPE_NODES_MAX	  32
@@ -59,8 +63,9 @@ static inline bool shape_is_sequence(char letter)
 }
 
 /*
- * Returns the size of a box that has room for @elements of each sequence: a multiple of 4, at most
- * @max.
+ * Returns the number of bytes of a box for containers of this shape. In the box, each sequence,
+ * such as a vector or a map, has room for @elements elements. The result is rounded up to a
+ * multiple of 4, and is at most @max.
  */
 uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t max);
 

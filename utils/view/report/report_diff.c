@@ -39,7 +39,10 @@ static int add_policy(struct report_diff *diff, const char *word, size_t len, st
 	return 0;
 }
 
-/* Returns the field that a short name stands for with --avg-total or --avg-self, or NULL. */
+/*
+ * With --avg-total or --avg-self, a short name such as "avg" stands for a field. Returns the name
+ * of this field. Returns NULL for other words, and without these options.
+ */
 static const char *family_of(const struct report_diff *diff, const char *word, size_t len)
 {
 	static const char *const names[][3] = {

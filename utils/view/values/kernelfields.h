@@ -42,10 +42,11 @@ uint8_t *kernelfields_room(void);
 /*
  * Append the text of a record as one line.
  *
- * @room: the buffer from kernelfields_room(), which is zeroed again
+ * @room: the buffer from kernelfields_room(), with zeros before and after the call
  * @data, @len: the bytes of the record
- * @steps: the work that is left for all records. The bytes of a record add steps, and the text of
- *         the record takes steps. When too few steps are left, a note replaces the text
+ * @steps: a budget of work for all records. The bytes of a record add steps to the budget, and the
+ *         text of the record costs steps. When the budget is too small for the text, a note
+ *         replaces the text
  */
 void kernelfields_put(const struct kernelfields *fields, uint8_t *room, const uint8_t *data,
 		      size_t len, uint64_t *steps, struct strbuf *out);
