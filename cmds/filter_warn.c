@@ -109,8 +109,8 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 }
 
 /*
- * Adds the action that was probably meant. A word that is not an action is parsed as the name of a
- * module.
+ * Adds to @out the module of @spec, and the action that the user may have meant. The parser takes
+ * each word that is not an action for the name of a module, so the module may be a misspelt action.
  */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
@@ -128,8 +128,8 @@ static void add_action(const struct spec *spec, struct strbuf *out)
 
 /*
  * True when @filters exclude all functions. @kinds are actions that choose some calls, and exclude
- * all other calls (filters_opt_in()). For each of these actions, a filter with the action must
- * match a function. Otherwise all functions are excluded.
+ * all other calls (filters_opt_in()). Each of these actions excludes all functions, unless a filter
+ * with the action matches a function.
  */
 static bool all_is_out(const struct filters *filters, uint32_t kinds)
 {

@@ -84,9 +84,9 @@ static unsigned known_length(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Decodes the instruction at @at, with @left bytes. Returns the length of the instruction, or 0
- * when it is invalid. insns->insn describes the instruction. Instructions for which known_length()
- * is not 0 are described as nops.
+ * Decodes the instruction at @at, where @left bytes of code remain. Returns the length of the
+ * instruction, or 0 when the instruction is invalid. insns->insn describes the instruction.
+ * Instructions for which known_length() is not 0 are described as nops.
  */
 static unsigned decode_insn(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr)
 {
@@ -192,7 +192,10 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 	return (int32_t)distance == distance;
 }
 
-/* Writes the 32-bit displacement from its own end to @target, as if the code were at out->from. */
+/*
+ * Writes a 32-bit displacement: the distance from the end of the displacement to @target, as if the
+ * code were at out->from.
+ */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
 	int32_t word = target - (out->from + out->len + sizeof(int32_t));
@@ -256,7 +259,10 @@ static int move_direct(struct move *m)
 	bool is_byte = step->len - step->name_at == 1;
 	bool good;
 
-	/* The longest form below is a call. It has 18 bytes up to the end of its displacement. */
+	/*
+	 * The longest code that this function writes replaces a call. This code has 18 bytes up to
+	 * the end of the displacement.
+	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
 	if (step->flow == INSN_CALL) {
@@ -282,8 +288,8 @@ static int move_direct(struct move *m)
 }
 
 /*
- * Writes a copy of the instruction at @bytes, whose operand is relative to the stack pointer. The
- * copy runs after a push, so its operand is one word further away.
+ * Writes a copy of the instruction at @bytes. The operand of the instruction is relative to the
+ * stack pointer. The copy runs after a push, so the displacement in the copy is one word larger.
  */
 static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 {
@@ -393,8 +399,8 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 }
 
 /*
- * Adjusts the jumps that lead from moved code to moved code. The displacement of such a jump does
- * not depend on the new place of the code, so the jump is removed from the fixes.
+ * Adjusts each jump that was moved together with its target. The displacement of such a jump does
+ * not depend on the new place of the code, so the displacement is removed from out->fixes.
  */
 static void turn_inwards(struct move *m, uint64_t until)
 {
@@ -435,8 +441,9 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		if (m.step.flow == INSN_CALL || m.step.flow == INSN_CALL_ANYWHERE)
 			return refuse_move(&m, INSN_RETURNS_INTO);
 		/*
-		 * Only jumps into the range are adjusted. Other instructions that refer to the
-		 * range, for example to read bytes of it, would find the old code.
+		 * If a jump leads into the moved range, the jump is adjusted later. Any other
+		 * instruction that refers to the range is refused. For example, an instruction
+		 * that reads bytes there would find the old code.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)

@@ -1,6 +1,6 @@
 /*
- * Facts about Python's code objects. Each code object keeps its own facts, as the extra value that
- * the interpreter lets the probe attach to code objects (PEP 523).
+ * Facts about Python's code objects. The probe attaches an extra value to each code object
+ * (PEP 523). The extra value contains the facts about the code object.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_CODES_H
 #define UTRAIL_LIBMCOUNT_PYTHON_CODES_H
@@ -13,8 +13,8 @@
  * @layout: the layout of frames and code objects; each part is checked before it is used
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: the values that are attached to code objects are where the layout says
- * @inherited: the facts that a library's function takes from its caller: NAME_OWN, or 0 when
- *             functions of libraries are not recorded
+ * @inherited: NAME_OWN: a library's function is recorded if the caller has NAME_OWN. 0: functions
+ *             of libraries are not recorded
  */
 struct py_codes {
 	struct py_layout layout;

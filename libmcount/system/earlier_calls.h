@@ -10,11 +10,12 @@
 struct thread;
 
 /*
- * A recorder that attaches finds the earlier calls in the stacks, and reports them to the probe
- * (utils/format/probe/attach.h). At its first call a thread gets a frame for each of its earlier
- * calls that is still open (FRAME_UNSEEN). Such a frame has no ENTRY. With -finstrument-functions
- * the exit hook ends the frame. Without this option, the probe does not see the return, so the
- * frame ends when a call begins further out on the stack.
+ * A recorder that attaches to a running program finds the open calls in the stacks, and reports
+ * these earlier calls to the probe (utils/format/probe/attach.h). When the probe sees the first
+ * call of a thread, the thread gets a frame for each earlier call that is still open
+ * (FRAME_UNSEEN). No ENTRY is recorded for such a frame. If the code was built with
+ * -finstrument-functions, the exit hook ends the frame. In other code, the probe does not see the
+ * return, and the frame ends when a call begins further out on the stack.
  */
 
 /*

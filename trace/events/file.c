@@ -28,7 +28,10 @@ static bool put_path(struct fst_text *path, const char *prefix, const char *end)
 	return !path->has_failed;
 }
 
-/* Writes the name of an old file with the current time: "PREFIX-2026-11-23T01:02:03.123456.log". */
+/*
+ * Writes the new name for a log file that is renamed now. The name contains the current time:
+ * "PREFIX-2026-11-23T01:02:03.123456.log".
+ */
 static void put_old_path(struct fst_text *path, const char *prefix)
 {
 	struct timespec now;
@@ -108,8 +111,7 @@ static int open_log(const char *prefix)
 /*
  * Makes the log write to @fd, which is file number @file. Takes over @fd. If the log already has a
  * descriptor, other threads may be writing to that descriptor. In this case the old descriptor
- * becomes a copy of
- * @fd, and @fd is closed.
+ * becomes a copy of @fd, and @fd is closed.
  */
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
@@ -146,8 +148,8 @@ static bool has_bytes(int fd)
 
 /*
  * Rotates the log, because file number @file is full. Called with the lock. If rotation fails, the
- * log continues in this file for trace->rotate_size more bytes. If a killed process has left an
- * empty file, that file is used.
+ * log continues in the full file for trace->rotate_size more bytes. If a process was killed during
+ * a rotation and has left an empty log file, the log continues in the empty file.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -168,7 +170,7 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/* Repair the full file and its predecessor, to which a slow writer may have written. */
+	/* Repair the full file and its predecessor. Slow writers may have written to each file. */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);
@@ -228,8 +230,8 @@ static void write_record(int fd, const char *bytes, size_t len)
 }
 
 /*
- * Writes to a stream. Text that is still in the stream's buffer is written first. Without a file
- * descriptor the stream is written by stdio.
+ * Writes to a stream. Text that is still in the stream's buffer is written first. If the stream has
+ * no file descriptor, fwrite(3) writes the bytes.
  */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {
@@ -276,7 +278,7 @@ void fst_file_repair(fstrace_t *trace)
 	if (put_path(&path, trace->prefix, ".log"))
 		fst_repair_file(AT_FDCWD, path.base);
 	fst_text_free(&path);
-	/* All old files are repaired, since a writer may be late by any number of files. */
+	/* Repair all rotated files. A slow writer may have written to any of these files. */
 	fst_limits_repair(trace->prefix, file_of(atomic_load(&trace->shared->place)) + 1);
 	fst_unlock(&held);
 }
@@ -297,8 +299,8 @@ void fst_file_reopen(fstrace_t *trace)
 
 		/*
 		 * The program may have closed the old descriptor. In that case the new descriptor
-		 * gets the old number, if that is free. If the old descriptor still refers to the
-		 * log's file, the new one is closed.
+		 * gets the number of the old descriptor, if this number is free. If the old
+		 * descriptor still refers to the log's file, the new descriptor is closed.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -28,7 +28,7 @@ enum state {
 	CONTINUED,
 };
 
-/* The most tries to claim cells. They all fail only if the memory holds nonsense. */
+/* The maximum number of tries to claim cells. All tries fail only if the memory is damaged. */
 #define TRIES_MAX 100000
 
 /*
@@ -89,7 +89,10 @@ uint32_t pxt_cells_of(uint32_t len)
 				     : 1 + (len - PT_INLINE_DATA + PT_CELL_DATA - 1) / PT_CELL_DATA;
 }
 
-/* HOT. Copies bytes in atomic pieces. Readers check after their copy if the record was complete. */
+/*
+ * HOT. Copies bytes in atomic pieces. A reader copies a record, and then checks that the record's
+ * cells were not released meanwhile.
+ */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
 {
@@ -159,8 +162,8 @@ static inline void pause_cpu(void)
 
 /*
  * Called when the thread of @event has lost a race for cells, at most once per event. The thread
- * waits, and the other thread writes meanwhile. If both threads alternated at each event, moving
- * cache lines would take most of their time.
+ * waits, and the other thread writes meanwhile. If the two threads wrote events alternately, the
+ * CPUs would spend most of the time on moving cache lines.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -192,7 +195,7 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 		int ahead = rounds_ahead(view, word, head);
 
 		if (ahead == 0) {
-			/* Another thread has claimed this cell. Move the head past its record. */
+			/* Another thread has claimed cells here. Move the head past these cells. */
 			if (is_count(view, count_of(word)))
 				atomic_compare_exchange_strong(&stream->head, &head,
 							       head + count_of(word));

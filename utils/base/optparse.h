@@ -10,8 +10,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The effect of an option on the member at @offset of the target. If an option is given twice, the
- * later one counts, except for OPT_COUNT, OPT_LIST and OPT_SET.
+ * The effect of an option on a member of the caller's struct: the member at opt_row.offset. If an
+ * option is given twice, the later use counts, except for OPT_COUNT, OPT_LIST and OPT_SET.
  */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */
@@ -46,8 +46,8 @@ struct opt_word {
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
- * @is_recorded: `record` writes the option into data directories, and readers apply the option. So
- *         the option's argument must be harmless
+ * @is_recorded: `record` writes the option into data directories, and readers apply the option. A
+ *         stranger may have written the option, so no argument of the option may do any harm
  * @set: for OPT_SET: the function that stores @text (NULL if there is no argument). @target is the
  *         whole target: the function may set any member of the target
  */

@@ -63,7 +63,7 @@ static void deinit_lines(struct export *ex)
 	strbuf_deinit(&lines->text);
 }
 
-/* Make the name and the text of an event for the next line. */
+/* Store the name and the text of @event in the returned struct. The next line shows the event. */
 static struct lines *describe(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct lines *lines = ex->state;
@@ -255,7 +255,12 @@ const struct exporter exp_event_fstrace = {
 
 /* --- the list of events that occur --- */
 
-/* The number of events with one id, and the size of all their data in bytes. */
+/*
+ * The events with the same id.
+ *
+ * @nr: the number of these events
+ * @bytes: the size of the data of all these events
+ */
 struct tally {
 	uint64_t id;
 	uint64_t nr;

@@ -15,10 +15,10 @@
  * The profiler shows samples instead of calls. Each period in which no call begins or ends becomes
  * a sample. Its weight is the length of the period. A stack is a path of calls.
  *
- * @tree: the paths; the member @calls of a node is the number of its path plus one
+ * @tree: the paths; the member @calls of a node is 1 + the number of the node's path
  * @numbers: functions in the order of their first use
  * @strings: names of functions and of events, in the order of their first use
- * @func_names: for each number of a function, the number of its name in @strings
+ * @func_names: numbers of names in @strings; the array is indexed by the number of a function
  * @last_ns: the time up to which @task has samples
  * @end_ns: the time of the last sample or marker of @task
  * @frames, @prefixes: columns of the table of stacks
@@ -321,8 +321,8 @@ static void put_thread(struct export *ex)
 }
 
 /*
- * Write the thread. A call that is still open gets an end: the time at which a call or a wait of
- * the task last began or ended.
+ * Write the thread. A call that is still open ends at f->last_ns. This is the time of the task's
+ * last change: the beginning or the end of a call or of a wait.
  */
 static int end_thread(struct export *ex)
 {

@@ -94,9 +94,10 @@ static int put_back(const struct attached *w, struct attached_thread *t, const u
 }
 
 /*
- * Returns the system call that @t repeats when its context is restored, or a negative value.
- * restart_syscall(2) would fail after the restoration. In its place, the system call that
- * restart_syscall(2) continues is returned.
+ * Returns the number of the system call that @t repeats when rt_sigreturn(2) restores the context.
+ * Returns a negative value when there is no such system call. If @t is in restart_syscall(2),
+ * returns the number of the original system call, because restart_syscall(2) would fail after
+ * rt_sigreturn(2).
  */
 static long interrupted_call(const struct attached *w, const struct attached_thread *t)
 {
@@ -200,9 +201,10 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The return address and the context after it look like the frame of a signal handler. They
-	 * remain below the stack pointer. After the stack has grown, a search for frames of
-	 * handlers (callable_thread.c) would find them. So the return address is cleared.
+	 * The return address and the context look like the frame of a signal handler. This frame
+	 * remains in memory below the stack pointer. When the stack has grown past the frame, a
+	 * search for frames of handlers (callable_thread.c) would find the frame. So the return
+	 * address is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

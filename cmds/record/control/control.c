@@ -165,7 +165,7 @@ static unsigned take_crash(void *context, const void *message, size_t len)
 	return TALK_OVER;
 }
 
-/* control_take() has checked that the message contains its texts. */
+/* control_take() has checked that each text in the message ends with a NUL. */
 static unsigned take_declare(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;
@@ -188,8 +188,8 @@ static unsigned take_declare(void *context, const void *message, size_t len)
 }
 
 /*
- * Returns a memfd with the plan for @range, or -1. The peer does not know the functions of this
- * range yet.
+ * Returns a memfd with the plan for @range, or -1. A probe requests this plan if the probe's own
+ * plan lacks the range.
  */
 static int plan_of_range(const struct control *ctl, uint32_t range)
 {
@@ -264,8 +264,9 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /* --- packets --- */
 
 /*
- * Counts the refusal, which the recorder reports at the end, and sends the reason to the peer. Does
- * nothing if the peer does not know the secret.
+ * Counts the refused peer, and sends the reason to the peer. The recorder reports the number of
+ * refused peers at the end of the recording. If the peer has not sent the secret of UTRAIL_SOCKET,
+ * does nothing.
  */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)
@@ -355,8 +356,8 @@ static void begin_talk(struct control *ctl, int fd)
 	struct conversation *talk = NULL;
 	struct peer peer;
 	/*
-	 * Only processes of the recorder's user may connect. If the recorder is root, all users
-	 * may, because a process of another user may have been root's before.
+	 * Only processes of the recorder's user are accepted. A recorder that is root accepts
+	 * processes of all users, because a traced process of root may have changed its user ID.
 	 */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
 			peer.pid > 0 && make_place(ctl, &peer);
@@ -378,8 +379,8 @@ static void begin_talk(struct control *ctl, int fd)
 		talk_end(ctl, talk);
 	else
 		/*
-		 * In most cases HELLO has already arrived. Once it is served, the client does not
-		 * count as a stranger.
+		 * In most cases HELLO has already arrived, and is served at once. If HELLO is
+		 * accepted, the client is no longer a stranger.
 		 */
 		serve_packets(ctl, talk);
 }

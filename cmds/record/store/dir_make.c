@@ -1,13 +1,14 @@
 /*
  * Makes a data directory, and handles a former directory of the same name (see dir.h).
  *
- * A recorder locks its directory with flock(2) from start to end. The lock stays when the directory
- * is renamed. A directory belongs to the recorder that holds its lock. Between the creation of a
- * directory and the lock, another recorder may rename the directory. The recorder that created it
- * then begins again.
+ * A recorder locks its directory with flock(2) until the recorder ends. The lock stays when the
+ * directory is renamed. A directory belongs to the recorder that holds the lock of the directory.
+ * Before a recorder has locked its new directory, another recorder may rename the directory. In
+ * this case the first recorder begins again.
  *
- * Only recordings and empty directories are renamed. Only files that have the name of a recording's
- * file are deleted. Links are not followed. Nothing is deleted before everything has been checked.
+ * Only recordings and empty directories are renamed. A file is deleted only if recordings have a
+ * file of the same name. Links are not followed. Nothing is deleted before everything has been
+ * checked.
  */
 #include "cmds/record/store/dir.h"
 
@@ -35,7 +36,7 @@
 /* The number of attempts while other recorders begin or end, and the pause between two attempts. */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
-/* The number of bytes of task.txt that are read. Its first line is not longer. */
+/* The number of bytes that are read from task.txt. The first line is not longer than this. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
 /* The result when another recorder has changed the directory meanwhile. The caller begins again. */
@@ -94,8 +95,8 @@ static bool has_info(int dir_fd)
 }
 
 /*
- * True when task.txt marks the directory as a recording. uftrace writes `info` only at the end of
- * the recording.
+ * True when task.txt shows that the directory is a recording. An unfinished recording by uftrace
+ * has task.txt, but has no `info`.
  */
 static bool has_tasks(int dir_fd)
 {
@@ -155,9 +156,9 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 }
 
 /*
- * Delete the files that mark the directory as a recording (@is_last), or all other files. The
- * caller deletes the other files first. If the recorder is killed before the end, the directory
- * still counts as a recording.
+ * If @is_last is true, delete the files that mark the directory as a recording. Otherwise delete
+ * all other files of the recording. The caller deletes the marking files last. If the recorder is
+ * killed before that, the directory still counts as a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {
@@ -248,8 +249,8 @@ static int rename_dir(const struct spot *spot, const struct spot *old, struct uf
 	int ret = renameat2(spot->dir_fd, spot->name, old->dir_fd, old->name, RENAME_NOREPLACE);
 
 	/*
-	 * Not every file system supports RENAME_NOREPLACE. renameat(2) would at most replace an
-	 * empty directory, so nothing is lost without this flag.
+	 * Not every file system supports RENAME_NOREPLACE. Without this flag, renameat(2) replaces
+	 * @old only if @old is an empty directory, so no file is lost.
 	 */
 	if (ret < 0 && (errno == EINVAL || errno == ENOSYS))
 		ret = renameat(spot->dir_fd, spot->name, old->dir_fd, old->name);
@@ -343,7 +344,10 @@ static int give_up(const struct spot *spot, const struct spot *old, struct uft_e
 		       spot->path);
 }
 
-/* Follows links to find the parent directory of @path. @old_name gets the name of <path>.old. */
+/*
+ * Finds the parent directory of @path, and follows links on the way. @old_name gets the last part
+ * of @path, with ".old" at the end.
+ */
 static int find_spots(struct place *place, const char *path, char old_name[static NAME_MAX + 5],
 		      struct uft_err *err)
 {

@@ -25,8 +25,8 @@
 /*
  * The file that gets the records of a ring.
  *
- * @is_open: @stream is open for the file. It is not open before the first record, or while the
- *           store has too few streams
+ * @is_open: @stream stays open for the next record. False before the first record, or when the
+ *           store has closed @stream because few file descriptors are free
  * @tail: the recorder's own copy of the ring's tail. The program can change the tail in the ring
  */
 struct ring_file {
@@ -57,8 +57,8 @@ struct ring_sink {
  *          parent's struct lives as long as the recorder
  * @pidfd: readable when the process has ended. -1 after the end was seen
  * @arena: NULL after the recorder has taken everything from the arena. The program can write to the
- *         arena, so its content is not trusted. Its shape is in @nr_rings, @nr_segments and
- *         @segment_bytes
+ *         arena, so the recorder does not trust the content of the arena. The recorder takes the
+ *         layout of the arena from @nr_rings, @nr_segments and @segment_bytes
  */
 struct process {
 	struct served served; /* of @pidfd */
@@ -66,7 +66,7 @@ struct process {
 	pid_t pid;
 	pid_t ppid;
 	pid_t os_pid;	  /* its number in the recorder's pid namespace */
-	struct peer peer; /* the rights for reading files that the process names */
+	struct peer peer; /* the credentials for opening files whose paths come from the process */
 	uint64_t time_ns;
 	bool is_fork;
 	bool announced; /* the FORK line of the process is written; under tasks.lock */
@@ -96,8 +96,9 @@ struct process {
 	uint32_t plan_generation; /* the generation of the newest plan that the process has */
 	bool has_declared;	  /* it has declared events, or the parent did so before the fork */
 	/*
-	 * For plans up to this generation, the recorder has removed the hooks of left-out functions
-	 * from this process, or has given up its attempts (control/overhead_hooks.h)
+	 * --overhead leaves functions out of plans. For plans up to this generation, the recorder
+	 * has removed the hooks of these functions from this process, or has stopped trying
+	 * (control/overhead_hooks.h)
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;     /* the number of attempts to raise @left_out_generation */
@@ -144,8 +145,8 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  *
  * @control: the page that all probes share
  * @drain: takes the remaining records of a process whose rings no writer reads any more
- * @may_finish: settings_can_finish() of the current settings; false before their first change
- *         (control/steering.c)
+ * @may_finish: after a change of settings: settings_can_finish() of the new settings. Before the
+ *         first change: false (control/steering.c)
  * @first: the list of images, which starts with the newest. processes_deinit() removes the images
  * @by_os_pid: the newest image of each pid in the recorder's namespace
  * @by_token: images by the first half of their token
@@ -171,7 +172,10 @@ struct processes {
 	struct process *live;
 };
 
-/* Make the lock. The caller has set the members above the empty line. The others must be zeros. */
+/*
+ * Make @live_lock. The caller has set @settings, @loop, @alive, @drain and @drain_arg. All other
+ * members must be zeros.
+ */
 void processes_init(struct processes *procs);
 
 /* Free everything. Call it after process_retire() of all processes, or after a failure. */
@@ -193,10 +197,10 @@ void process_destroy(struct process *proc);
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
- * Keep the @nr modules that @proc has loaded, for plans that may change. A module replaces kept
- * modules at its addresses. The caller's pointers to the kept modules become NULL. If a module
- * cannot be kept, because of a limit or for lack of memory, later plans lack this module and the
- * modules after it in @modules.
+ * Keep the @nr modules that @proc has loaded. The recorder needs these modules when the plan
+ * changes. A new module replaces older modules at the same addresses, except the program itself.
+ * The caller's pointer to each kept module becomes NULL. A module may exceed a limit, or memory may
+ * be short. In this case later plans lack this module and the modules after it in @modules.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);
@@ -206,8 +210,8 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 			     const struct process *parent);
 
 /*
- * For plans that may change: tell each process that there is news. The news is the end of the
- * recording, or another plan. Call it from the control thread.
+ * Tell each process that the plan has changed or that the recording has ended. Call this function
+ * from the control thread.
  */
 void processes_tell_news(struct processes *procs);
 

@@ -82,7 +82,7 @@ static const char STACK_PATH[] = "[stack]";
 
 /*
  * Find the line of the stack in /proc/PID/maps. uftrace needs this line (doc/formats/tasks.md,
- * "Module maps"). If the process hides its maps, the line has the usual addresses.
+ * "Module maps"). If the process hides its maps, s->stack gets the usual addresses of a stack.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 {
@@ -98,8 +98,8 @@ void image_note_stack(struct image *s, pid_t os_pid, int pidfd)
 	};
 	snprintf(path, sizeof(path), "/proc/%d/maps", os_pid);
 	/*
-	 * If the process is still alive after the maps were read, no other process had the pid at
-	 * that time. So the maps are those of this process.
+	 * If the process is still alive after the maps were read, no other process had the same pid
+	 * during the reading. So the maps belong to this process.
 	 */
 	if (!peer_has_ended(pidfd, 0) && file_read_all(path, 64 << 20, &text, NULL) == 0 &&
 	    !peer_has_ended(pidfd, 0) &&

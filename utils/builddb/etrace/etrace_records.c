@@ -25,7 +25,7 @@ size_t etrace_reader_add(struct etrace_reader *reader, struct etrace_task *task,
 		.time_ns = time_ns,
 		.nr = reader->nr_records,
 		.kind = kind,
-		/* Environments are at the end of the text, without a CPU. */
+		/* The lines of environments are at the end of the etrace text, and name no CPU. */
 		.cpu = kind == PROC_ENV ? PROC_CPU_UNKNOWN : task->event.cpu,
 		.task = task,
 		.at = reader->payloads.len,
@@ -74,8 +74,8 @@ void etrace_records_sort(struct etrace_reader *reader)
 }
 
 /*
- * Give the task its numbers if it has none. @pid: the process of a thread; 0: the task is a
- * process. Returns 0 or -ENOMEM.
+ * Give @task a tid and a pid, unless @task already has a tid. @pid: the pid of the process to which
+ * the thread @task belongs; 0: @task is a process. Returns 0 or -ENOMEM.
  */
 static int number_task(struct etrace_reader *reader, struct etrace_task *task, int32_t pid)
 {
@@ -168,8 +168,9 @@ static int put_cpu(struct etrace_reader *reader, const struct etrace_record *rec
 }
 
 /*
- * Give numbers to the task of @record, and make the payload. Returns 0, 1 when @payload is a CPU
- * record that must come before @record, or -ENOMEM.
+ * Give numbers to the task of @record, and make @payload. Returns 0 when @payload belongs to
+ * @record. Returns 1 when @payload belongs to a CPU record that must come before @record. Returns
+ * -ENOMEM when memory is short.
  */
 static int put_next(struct etrace_reader *reader, const struct etrace_record *record,
 		    struct strbuf *payload)

@@ -54,8 +54,9 @@ struct capture_step {
 _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out without holes");
 
 /*
- * A box has the content of a container in a fixed number of bytes. A second step follows
- * CAPTURE_BOX. After the second step there are two lists. The second step has their sizes:
+ * A box has the content of a container in a fixed number of bytes. A second step comes directly
+ * after the CAPTURE_BOX step, and two lists come after the second step. The members of the second
+ * step are the sizes of the lists:
  *
  * @bytes: the number of steps in the first list. This list assembles the object from registers
  *         (BOX_IN_PARTS)
@@ -70,7 +71,8 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  *   optional, pointer     a presence byte, then the value
  *   variant               an index byte, then the value
  *   container             the number of elements (four bytes; BOX_WILD: invalid, BOX_MANY:
- *                         unknown), the number of elements in the box (two bytes), then these
+ *                         unknown), the number of elements in the box (two bytes), then the
+ *                         elements in the box
  */
 enum box_place {      /* @narrow of CAPTURE_BOX */
 	BOX_POINTED,  /* the object's address is in the word @index */
@@ -106,7 +108,7 @@ enum box_op {
 	BOX_COUNTED,  /* @a: offset of the pointer, @b: offset of the count, @c: element size */
 	BOX_FIXED,    /* @a: offset of the pointer, @b: element count, @c: element size */
 	BOX_ARRAY,    /* @a: offset of the first element, @b: element count, @c: element size */
-	BOX_MEMBERS,  /* @a: offset of the object with the members, @b: number of children */
+	BOX_MEMBERS,  /* @a: offset of a struct, @b: number of members; each member is a child */
 	BOX_OPTIONAL, /* @a: offset of the flag, @b: size of the flag */
 	BOX_FOLLOW,   /* @a: offset of the pointer */
 	BOX_VARIANT,  /* @a: offset of the index, @b: size of the index, @c: number of children */
@@ -123,8 +125,8 @@ enum box_op {
 	BOX_LINKS,
 	/*
 	 * @a: offset of the pointer to the word of the first bit. @b: offset of the pointer to the
-	 *     word in which the bits end. Directly after the pointer at @b, the object has the
-	 *     number of bits in that word
+	 *     word in which the bits end. The four bytes after the pointer at @b tell how many
+	 *     bits of that word are used
 	 */
 	BOX_BITS,
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */
@@ -176,7 +178,7 @@ _Static_assert(sizeof(struct box_step) % sizeof(struct capture_step) == 0,
  * A text that the probe has made of a value (CAPTURE_TEXT). In the array of texts, a return value
  * has index 0.
  *
- * @is_real: the value is a floating-point number, whose bits as a double are @real
+ * @is_real: the value is a floating-point number, and @real has the bits of this number as a double
  */
 struct capture_text {
 	uint64_t real;
@@ -185,7 +187,7 @@ struct capture_text {
 	char text[ARGBLOB_STRING_MAX];
 };
 
-/* The most steps for arguments in a capture program. */
+/* The maximum number of steps for arguments in a capture program. */
 #define CAPTURE_STEPS_MAX 1024U
 
 /*

@@ -362,8 +362,8 @@ uint64_t plan_image_head_bytes(const struct plan_view *view)
 }
 
 /*
- * Returns the offset, in the image, of the end of all lists of kinds less than @kind. The list of
- * @kind begins at this offset. For PLAN_KINDS, the result is the size of the image.
+ * Returns the offset in the image at which the list of @kind begins. The lists of all lower kinds
+ * are before this offset. For PLAN_KINDS, returns the size of the image.
  */
 static uint64_t place_behind(const struct plan_view *view, unsigned kind)
 {

@@ -181,8 +181,8 @@ struct addr_space *session_space(struct session *session, unsigned reader, uint6
 }
 
 /*
- * Find the function at @offset of @mod. Returns 1 and sets *@func, 0 if there is no symbol at
- * @offset, or a negative errno with @err.
+ * Find the function at @offset of @mod. On success, returns 1 and sets *@func. If there is no
+ * symbol at @offset, returns 0. On failure, returns a negative errno with @err.
  */
 static int find_in_module(struct session *session, struct module *mod, uint64_t offset,
 			  const struct func **func, struct uft_err *err)

@@ -66,7 +66,7 @@ static int note_newcomer(struct src_proc *src, int32_t tid, int32_t pid)
 	task = task_list_get(list, tid);
 	if (!task)
 		return -ENOMEM;
-	/* If the task's beginning was not recorded, only this record tells the task's process. */
+	/* If the beginning of the task was not recorded, only this record has the task's pid. */
 	if (task->pid == tid && !task->start_ns && pid > 0)
 		task->pid = pid;
 	return 0;
@@ -85,8 +85,8 @@ static int note_child(struct src_proc *src)
 	struct task *task = data_task(src->context.data, made.child);
 
 	/*
-	 * task.txt does not tell the parent of a task, if the task has executed another program
-	 * before its first record.
+	 * If a task has executed another program before the task's first record, task.txt does not
+	 * contain the task's parent.
 	 */
 	if (task && !task->ppid)
 		task->ppid = rec->pid;
@@ -95,7 +95,7 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* The first of several tasks with one number is kept. */
+	/* If several tasks have the same number, the first of these tasks is kept. */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;

@@ -49,8 +49,8 @@ export function followPointer(over, app, on, above) {
 	};
 	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		// A press on a button captures the pointer only when the pointer drags. So the button
-		// gets its click.
+		// If a button is pressed, the pointer is captured only after the pointer has moved.
+		// Without a move, the button gets the click.
 		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
 		if (down.size === 2) spread = spreadOf();

@@ -19,7 +19,8 @@ export class Overview {
 		 */
 		this.marks = [];
 		/**
-		 * Incremented when the marks are made again. An older search for marks then ends.
+		 * Incremented at the start of each search for marks. A search stops when a newer
+		 * search has started.
 		 */
 		this.turn = 0;
 		let isDown = false;

@@ -152,8 +152,9 @@ function showProcesses(app) {
 }
 
 /**
- * Shows what the server has read so far. The promise resolves when the server has read the whole
- * recording. From then on, the page watches whether the recording grows.
+ * Shows the part of the recording that the server has read, and updates the views while the server
+ * reads more. The returned promise resolves when the server has read the whole recording. After
+ * that, the page regularly asks the server whether the recording has grown.
  * @param {import("../state/app.js").App} app
  * @param {import("./timeline.js").Timeline} timeline
  * @param {HTMLProgressElement} progress
