@@ -9,7 +9,7 @@
 
 /*
  * @examples: a command line without "utrail", and its purpose
- * @often: options by their names, the most important first. A shorter list ends with NULL.
+ * @often: names of options, the most important first; the list ends with NULL
  */
 struct help_often {
 	const struct cmd *cmd;

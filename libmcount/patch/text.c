@@ -22,9 +22,9 @@ void text_close(int fd)
 }
 
 /*
- * Writes text through /proc/self/mem, so that no page becomes writable. If @fd is -1, or the kernel
- * refuses to write through @fd, the bytes are stored one by one. The pages are then writable for a
- * moment.
+ * Writes machine code through /proc/self/mem (@fd), so that no page becomes writable. If @fd is -1,
+ * or the kernel refuses the write, the bytes are stored one by one. Meanwhile the pages are
+ * writable.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

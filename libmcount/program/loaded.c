@@ -60,8 +60,8 @@ static const struct {
 };
 
 /*
- * _dl_find_object() takes no lock. It finds a module from the end of the module's relocation until
- * the module is unloaded.
+ * _dl_find_object() takes no lock. The function finds a module if the relocation of the module is
+ * complete and the module was not unloaded.
  */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern int _dl_find_object(void *pc, struct dl_find_object *out) __attribute__((weak));

@@ -34,8 +34,8 @@ bool own_profile_is_free(struct py_thread *t)
  * The program's profile functions, by Python thread. One system thread may run Python threads of
  * several interpreters.
  *
- * @skips: skip the next event if it is the return of sys.setprofile(): the program does not expect
- *         this event
+ * @skips: if the next event is the return of sys.setprofile(), @function does not get the event,
+ *         because the program does not expect this event
  */
 #define AFTER_MAX 4
 

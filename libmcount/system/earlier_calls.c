@@ -23,7 +23,10 @@ struct block {
 #define NOTES_BYTES (BLOCK_BYTES - sizeof(struct block))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= NOTES_BYTES, "a note fits in a block");
 
-/* Blocks in the order in which they were made. All notes are stored before probe.ready is set. */
+/*
+ * The blocks, the oldest first. A note is a struct attach_thread with its calls. All notes are
+ * stored before probe.ready is set.
+ */
 static struct block *first;
 static struct block *last;
 static uint64_t total;
@@ -71,11 +74,12 @@ void earlier_calls_drop(void)
 }
 
 /*
- * The part of the stack in which calls of the recorder's list may still be open.
+ * The part of the stack in which the next call of a note can be open. A note lists the calls of a
+ * thread, the outermost first.
  *
- * @low: this thread's stack pointer: calls below it have returned
- * @high: the return slot of the previous call in the list. The next call is inside of that call
- * @page: an address in the last page that was found to be readable
+ * @low: the thread's stack pointer. Calls with lower return slots have returned
+ * @high: the return slot of the previous call in the note. The next call is inside of that call
+ * @page: an address in the page that was last found to be readable
  */
 struct walk {
 	uint64_t low;

@@ -1,6 +1,7 @@
 /*
- * Deletes the old files of a log that are beyond the log's limits. The newest file beyond the
- * limits stays. Signal handlers may write records, so neither malloc() nor opendir() is called.
+ * Applies the limits of a log to the log's old files. The files within the limits stay, and the
+ * newest file beyond a limit stays. All older files are deleted. A signal handler that writes to
+ * the log may start this work. Therefore malloc() and opendir() are not called.
  */
 #include "events/trace.h"
 
@@ -89,7 +90,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* Writes the stamp of the time that was @seconds ago. Older files are beyond the limit. */
+/* Writes the stamp of the time @seconds ago. Files with earlier stamps are too old. */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;

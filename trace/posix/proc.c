@@ -127,8 +127,8 @@ static bool is_dead(pid_t pid)
 	if (kill(pid, 0) < 0)
 		return errno == ESRCH;
 	/*
-	 * kill() succeeds for a zombie, too, so the state is read. If /proc is missing, the
-	 * process counts as alive.
+	 * kill() succeeds for a zombie. So read the state of the process in /proc. If /proc is
+	 * missing, the process counts as alive.
 	 */
 	return pxt_process_start(pid, &start) < 0 && access("/proc/self/stat", F_OK) == 0;
 }
@@ -165,7 +165,7 @@ struct timespec pxt_timespec(uint64_t ns)
 	};
 }
 
-/* The kernel's own struct timespec for SYS_futex has two words. */
+/* SYS_futex reads two values of type long: seconds and nanoseconds. time_t may be wider. */
 long pxt_futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	long words[2];

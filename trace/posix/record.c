@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* The most records that one event may evict. A large event may need all cells. */
+/* The most records that one event may evict. A large event may need all cells of the ring. */
 #define EVICTIONS_MAX (1 << 24)
 
 /*
- * Once per this many lost events of a looping stream, a writer checks in /proc if the stream's
- * owner is alive.
+ * A full stream with POSIX_TRACE_LOOP loses its oldest events. Each time this many events are lost,
+ * the writer checks in /proc if the stream's owner is alive.
  */
 #define OWNER_LOOKS 16384
 
@@ -90,7 +90,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	/* If the stream was stopped meanwhile, it is not marked as full. */
+	/* A stream that another thread has stopped is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
 	/* If the owner was killed, no process reads the events any more. */
@@ -125,8 +125,8 @@ static void put_in_stream(struct pxt_view *view, struct pxt_stream *stream, stru
 		error = put_over_cleared(view, stream, event, data);
 	if (!error) {
 		/*
-		 * The stream was full, and the event has replaced cleared records. A flush makes
-		 * room for more events.
+		 * The stream was full, and the event has replaced records that
+		 * posix_trace_clear() had cleared. Request a flush, to make room for more events.
 		 */
 		if (view->policy == POSIX_TRACE_FLUSH)
 			pxt_want_flush(stream);

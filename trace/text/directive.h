@@ -51,7 +51,10 @@ int fst_next_piece(const char **at, struct fst_piece *piece);
 /* Returns the number of pieces of a format, or -1 if the format is invalid. */
 int fst_count_pieces(const char *format);
 
-/* True when the directive takes no argument. Only such directives may be in a common format. */
+/*
+ * True when the directive takes no argument. In the format for fstrace_set_common_format(3), all
+ * directives must be of this kind.
+ */
 bool fst_kind_is_bare(enum fst_kind kind);
 
 #endif

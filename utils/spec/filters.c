@@ -212,8 +212,8 @@ static int first_exact(const struct filter_walk *walk, size_t before)
 }
 
 /*
- * Each chain is in ascending order, and so is the list of patterns. So the next entry is the
- * smallest of the first remaining entries of the chains and of the list.
+ * All chains, and the list of patterns, are in ascending order. So the search compares the next
+ * index of each chain and the next index of the list, and takes the smallest index.
  */
 struct filter_entry *filter_walk_next(struct filter_walk *walk)
 {
@@ -237,9 +237,9 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Do not store a mark again. func_rules_init() sets the marks for the
-			 * functions of a recording. Threads that later read this recording in
-			 * parallel do not write.
+			 * Do not write if the mark is set. func_rules_init() sets the marks for all
+			 * functions of a recording. Later, several threads may read the recording
+			 * in parallel. These threads find the marks set, and write nothing.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;
@@ -299,8 +299,9 @@ bool filters_match(struct filters *filters, const struct filter_subject *subject
 }
 
 /*
- * The specifications of these options apply in this order, and later ones win. Different options of
- * this list may stand in any order on the command line (doc/facts/language.md, "Specifications").
+ * The options from the weakest to the strongest. If two specifications exclude each other, the
+ * stronger option wins. The order of different options on the command line has no effect
+ * (doc/facts/language.md, "Specifications").
  */
 static const enum spec_option order[] = {
 	SPEC_FILTER, SPEC_TRIGGER, SPEC_ARGUMENT, SPEC_RETVAL,

@@ -62,7 +62,7 @@ static bool has_bits_below(const uint32_t words[3], unsigned end)
 	return false;
 }
 
-/* Shift @words right by @shift bits, round the result, and store it in @out, which must be 0. */
+/* Store in @out the rounded result of @words >> @shift. Before the call, @out must be 0. */
 static void shift_down(const uint32_t words[3], unsigned shift, struct decimal *out)
 {
 	bool is_odd = bit_at(words, shift);

@@ -197,8 +197,8 @@ bool world_is_caught(const struct attached *w, int sig)
 }
 
 /*
- * Delivers a signal that has woken an attached thread. If the program ignores the signal, like
- * SIGCHLD without a handler, the interrupted system call must go on as if nothing had happened.
+ * Delivers a signal that has woken an attached thread. If the program has no handler for the
+ * signal, the signal must not end the interrupted system call. So the system call is restarted.
  */
 static void deliver(const struct attached *w, struct attached_thread *t, int sig)
 {
@@ -416,7 +416,7 @@ void attached_let_go(struct attached *w)
 
 /* --- bytes that change --- */
 
-/* The maximum number of instructions that a thread may execute to leave a range of bytes. */
+/* The maximum number of instructions that attached_step_out() lets a thread execute. */
 #define STEPS_MAX 256
 
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end)

@@ -22,8 +22,9 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 }
 
 /*
- * The assumed size of fork(3) in bytes, and the number of words of a stack that are searched for an
- * address in fork(3).
+ * FORK_BYTES: the assumed size of the code of fork(3).
+ * FORK_LOOK: the number of 8-byte words at the stack pointer among which is_in_fork() looks for an
+ *            address in fork(3)
  */
 #define FORK_BYTES 2048
 #define FORK_LOOK  32
@@ -44,10 +45,11 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 
 /*
  * True when the C library may be about to call a function of the probe: a destructor of
- * thread-specific data, or a handler of forks. The library has read the function's address before
- * the function was unregistered, so the address is in a register. There is one exception: fork(3)
- * calls futex(2) to release a lock, and reads the address of the next handler afterwards. During
- * the call of futex(2) the address is not in a register yet.
+ * thread-specific data, or a handler of forks. The probe has unregistered the function, but the
+ * library may have read the function's address earlier. In this case the address is in a register.
+ *
+ * fork(3) is an exception. It calls futex(2) to release a lock, and then reads the address of the
+ * next handler. During the call of futex(2), no register has this address.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)
@@ -113,17 +115,20 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
 #define EMPTY_NS    (30 * NSEC_PER_SEC)
 
 /*
- * The time that the process runs between two looks. It is EMPTY_WAIT_US, plus EMPTY_WAITS times the
- * duration of the last look. A look takes long if it has to undo many changes of the text.
+ * wait_until_empty() makes several attempts. Between two attempts, the process runs for
+ * EMPTY_WAIT_US, plus EMPTY_WAITS times the duration of the previous attempt. An attempt takes long
+ * if it must undo many changes of the program's code.
  */
 #define EMPTY_WAIT_US 2000
 #define EMPTY_WAITS   4
 
 /*
- * Wait until the text is restored and no thread runs code of the probe. Afterwards no code calls
- * the probe. If a recorder was killed while it attached, a thread may still be in the probe. Such a
- * thread may change the program after the changes were undone. So if a thread was found in the
- * probe, ATTACH_WITHDRAW is repeated when no thread is in the probe any more.
+ * Wait until the program's code is restored and no thread runs code of the probe. Afterwards no
+ * code calls the probe.
+ *
+ * If a recorder was killed while it attached, a thread may still be in the probe. This thread may
+ * make new references to the probe after ATTACH_WITHDRAW. So after each wait for a thread in the
+ * probe, ATTACH_WITHDRAW is repeated.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {
@@ -138,8 +143,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After some looks, the recorder lets another thread make its calls. The first
-		 * thread may be inside the probe, where it waits for an answer of the recorder.
+		 * After SAME_TRIES attempts, another thread makes calls for the recorder. The first
+		 * thread may be inside the probe, and may wait there for an answer of the recorder.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);
@@ -151,7 +156,7 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 			ret = attaching_stop_all(a, err);
 		if (ret < 0)
 			return ret;
-		/* Threads that have started meanwhile have new stacks. */
+		/* Threads that have started since the last attempt have stacks in new mappings. */
 		ret = maps_read(&a->maps, a->w.pid);
 		if (ret == 0)
 			changed = text_take_out(&a->text, &a->w, &a->maps);
@@ -179,8 +184,8 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Find the handle of the probe for dlclose(3). In glibc a handle is the address of a link map. A
- * probe whose recorder was killed early does not know its handle.
+ * Find the handle of the probe for dlclose(3). In glibc a handle is the address of a link map. If
+ * the recorder was killed before the call of utrail_attach(), the probe does not know the handle.
  */
 static int find_handle(struct attaching *a, uint64_t *handle, struct uft_err *err)
 {

@@ -124,8 +124,9 @@ struct extent {
 };
 
 /*
- * Returns the address in memory of a value in the dynamic section. In some modules the dynamic
- * linker has already relocated these values.
+ * Relocates @value, an address that the dynamic section contains, and returns the result. In some
+ * modules the dynamic linker has already relocated these addresses. Such an address is returned
+ * unchanged.
  */
 static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {

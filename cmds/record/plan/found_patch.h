@@ -1,4 +1,4 @@
-/* A place in a file that can be patched. It is the same for all processes that use the file. */
+/* A possible patch of a file. The patch is the same for all processes that use the file. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 #define UTRAIL_CMDS_RECORD_PLAN_FOUND_PATCH_H
 
@@ -8,8 +8,7 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: the patch. Its addresses are those in the file. load_bias and the members about code are
- *         not set
+ * @patch: the patch, with addresses as in the file. found_patch_bind() adds load_bias and @code
  * @code: the code of the stub. code.from is the site. code.len is 0 if there is no code
  * @func: the start of the function that is patched; 0: the patch is for an event
  * @is_out: the patch is possible, but must not be made
@@ -22,7 +21,8 @@ struct found_patch {
 };
 
 /*
- * True when the patch records its function. Other patches of the function only support this patch.
+ * True when the patch starts or ends the recording of its function. The function's other patches
+ * assist this patch.
  */
 static inline bool found_patch_is_function(const struct found_patch *found)
 {
@@ -41,7 +41,7 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
-/* Append the patch to the PLAN_PATCHES in @out. @bias is added to its addresses. */
+/* Append to @out a struct plan_patch for the patch, with @bias added to the patch's addresses. */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
 /* Returns the number of bytes at the site that are overwritten or moved. */

@@ -9,14 +9,15 @@
 #include "utils/object/build_id.h"
 
 /*
- * The identity of a file, and of the utrail that has read it. Two different files may have the same
- * build id. So the key also has the kernel's data about the file's inode and last change.
+ * Identifies a file, and the utrail program that has read the file. Two different files may have
+ * equal build ids. So the key also has the kernel's data about the file's inode and last change.
  *
- * @build_id: in hex, filled with zeros; "" when the file has none
+ * @build_id: in hex; all bytes after the digits are zero; "" when the file has none
  * @device, @inode, @size, @mtime_ns, @ctime_ns: the file's data from stat(2)
- * @names: a checksum of the functions' names, which may come from other files
- * @maker_size, @maker_mtime_ns: the size and the last change of the utrail that has made the image.
- *         Another version of utrail may find other facts
+ * @names: a checksum of the file's base name, and of the functions' symbols. The symbols may come
+ *         from another file
+ * @maker_size, @maker_mtime_ns: the size and the last change of the utrail program. Another version
+ *         of utrail may find other functions or patches in the same file
  */
 struct functions_key {
 	char build_id[48];
@@ -82,8 +83,9 @@ int known_functions_make(struct known_functions *out, const struct unprepared *u
 			 struct uft_err *err);
 
 /*
- * Make @out from @image, which is empty afterwards. Returns false when the image is damaged, or is
- * not about the file of @key. If the result is true, @out is safe to use.
+ * Move @image into @out. Afterwards @image is empty, even if the move fails. Returns false when the
+ * image is damaged, or was made with a key other than @key. If the result is true, @out is safe to
+ * use.
  */
 bool known_functions_take(struct known_functions *out, struct strbuf *image,
 			  const struct functions_key *key);

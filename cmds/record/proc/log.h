@@ -38,8 +38,8 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 
 /*
  * Write a record with the payload @log->payload, and empty the payload. proc_log_write() uses the
- * current time as the time of the record. proc_log_write_at() uses @time_ns of the recording's
- * clock. Errors are noted in the store.
+ * current time as the time of the record. proc_log_write_at() uses @time_ns, a time of the
+ * recording's clock. Errors are noted in the store.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,
@@ -53,8 +53,8 @@ void proc_log_gather(struct proc_log *log);
 void proc_log_write_gathered(struct proc_log *log);
 
 /*
- * proc_log_close() writes gathered records and closes the file. If the tracer could not start, call
- * proc_log_remove() instead, which also removes the file.
+ * proc_log_close() writes gathered records and closes the file. proc_log_remove() removes the file
+ * and closes it. If the tracer could not start, call proc_log_remove() and not proc_log_close().
  */
 void proc_log_close(struct proc_log *log);
 void proc_log_remove(struct proc_log *log);

@@ -136,8 +136,9 @@ static int note_name(struct reading *reading, const char *name)
 }
 
 /*
- * True when the task has ended. The name of a response file cannot be resolved after the end of the
- * task. The file gets no record, and readers look for the file when they make the build database.
+ * True when the task has ended. After the end of the task, the name of a response file cannot be
+ * resolved. In this case the file gets no record, and readers look for the file when they make the
+ * build database.
  */
 static bool has_gone(const struct view *view)
 {
@@ -175,8 +176,8 @@ void response_files_write(struct proc_log *log, const struct view *view, const s
 	if (!may_have_some(execution))
 		return;
 	/*
-	 * When memory is short, nothing is recorded. In this case readers read the response files
-	 * when they make the build database, and report each missing response file.
+	 * If there is not enough memory, response files get no records. In this case readers read
+	 * the files when they make the build database, and report each missing file.
 	 */
 	if (compiler_command(execution, &argv, &kind) == 0 && kind != COMPILER_NONE)
 		arguments_expand_from(&argv, &reading.source, &read);

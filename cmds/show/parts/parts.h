@@ -27,7 +27,7 @@ struct parts_reading {
 /*
  * A recording in parts. Starts with parts_open() and ends with parts_close().
  *
- * @lock: protects the members up to @generation; an index has its own lock
+ * @lock: protects @now, @next and @generation; the index of a reading has its own lock
  * @now: the reading from which answers are made
  * @next: a newer reading, which will replace @now; or NULL
  * @generation: the number of the reading @now

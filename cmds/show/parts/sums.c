@@ -1,4 +1,4 @@
-/* Makes answers for which the recording is read again (see answers.h). */
+/* Makes answers with sums of calls (see answers.h). The recording is read for each answer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +46,8 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Makes @pipe the pipeline that reads for the present sum. If @pipe is NULL, no pipeline reads.
- * Returns @ret, or -ECANCELED when the sum must end.
+ * Stores in @stop the pipeline @pipe, which reads the recording for the present answer. @pipe is
+ * NULL when no pipeline reads. Returns @ret, or -ECANCELED when the answer must be given up.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
@@ -88,7 +88,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct pipeline_config config;
 
-	/* These are the same settings as in report_configure(). */
+	/* report_configure() makes the same settings. */
 	choose_range(from, range, &config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.wants = STAGE_WANTS_ENDS;
@@ -181,8 +181,8 @@ struct pair_row {
 /*
  * Rows for functions.
  *
- * @numbers: the row's index + 1, by the name of the function; the name "" is for calls without a
- *         caller
+ * @numbers: maps from the name of a function to the index + 1 of its row. The name "" stands for
+ *         the missing caller of calls without a caller
  */
 struct pair_rows {
 	struct pair_row *rows;
@@ -299,7 +299,7 @@ int answer_tree(const struct sums_source *from, const struct part_range *range, 
 	struct tree tree cleanup_tree = { 0 };
 	struct pipeline_config config;
 
-	/* The exporters of trees use the same settings. */
+	/* export_configure() makes the same settings for trees. */
 	choose_range(from, range, &config);
 	tree_configure(&config);
 	config.stages.opens_at_start = time_range_is_set(&config.range);

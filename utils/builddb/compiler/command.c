@@ -22,7 +22,7 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* The script was called by a symbolic link that has another name. */
+	/* The script was called by a symbolic link. The link's name is not the script's name. */
 	return argv->nr > 1 ? 1 : 0;
 }
 

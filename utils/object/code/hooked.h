@@ -1,6 +1,6 @@
 /*
- * Facts for finding the calls that are open in a running program: the kind of hook that a function
- * calls, and the library call to which a return address belongs.
+ * Reads a file's code, in order to find the open calls of a running program. Tells the kind of hook
+ * that a function calls, and the library call that returns to an address.
  */
 #ifndef UTRAIL_OBJECT_HOOKED_H
 #define UTRAIL_OBJECT_HOOKED_H

@@ -22,9 +22,12 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * Merge the classes of a value in a struct into @classes, which describes only the struct's first
- * two words. The value has @bytes and begins at @offset of the struct. The value's first word has
- * @class, the other words of the value have @rest.
+ * Merge the classes of a value in a struct into @classes, the classes of the struct's first two
+ * eightbytes.
+ *
+ * @offset, @bytes: the position of the value in the struct, and the size of the value
+ * @class: the class of the value's first eightbyte
+ * @rest: the class of the value's other eightbytes
  */
 static void note_wide(uint8_t classes[2], uint32_t offset, uint32_t bytes, enum dwarf_class class,
 		      enum dwarf_class rest)
@@ -132,8 +135,8 @@ static void classify(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offse
 	if (nesting > NESTING_MAX || !dwarf_peel(&type))
 		return;
 	/*
-	 * clang passes a struct with a flexible array member in memory. gcc does this only in C++:
-	 * in C it passes the struct in registers. The psABI has no rule for such structs.
+	 * If a struct has a flexible array member, clang passes the struct in memory. gcc uses
+	 * memory in C++, but registers in C. The psABI has no rule for such structs.
 	 */
 	if (dwarf_tag(&type) == DW_TAG_array_type && !loader->is_gnu_c &&
 	    is_flexible(loader, &type)) {

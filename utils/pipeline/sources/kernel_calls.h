@@ -1,4 +1,7 @@
-/* A source of one task (source.h): the kernel's calls, nested within the program's calls. */
+/*
+ * A source (source.h) for one task: the calls of kernel functions, nested within the program's
+ * calls.
+ */
 #ifndef UTRAIL_PIPELINE_KERNEL_CALLS_H
 #define UTRAIL_PIPELINE_KERNEL_CALLS_H
 
@@ -28,8 +31,8 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * The events of the lane's queue, with an EXIT for each ENTRY of the kernel's calls. A task within
- * the kernel writes no records, so the calls of records and of the kernel form one stack.
+ * Delivers the events of a task's queue, with an EXIT for each ENTRY of the kernel's calls. A task
+ * within the kernel writes no records. So the kernel's and the program's calls form one stack.
  *
  * - Calls that were entered before the recording are left out.
  * - A call whose return was lost ends at the latest possible time.
@@ -39,7 +42,7 @@ struct kernel_frame {
  *   (finish_task_switch). This source delivers SCHED_IN before that call. So the self time of the
  *   call does not include the time off the CPU.
  *
- * @queued: the events from the merger; like @user, it belongs to the lane
+ * @queued: the events from the merger. The task's lane owns @queued and @user
  * @frames: the open calls are [0, @nr); on the heap; NULL before the first call
  * @last_ns: the time of the last delivered event
  * @is_out: the task is known to be off the CPU
@@ -64,9 +67,10 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: write to @events the calls of the task's records and of the queue, merged by time. At most
- * @max events are written, and none is later than @limit_ns. The merge stops before a call with
- * payload, before an event that is not a call, and where calls do not nest or the clocks differ.
+ * HOT: merge by time the calls in the task's records (@calls->user) and the kernel's calls in the
+ * task's queue (@calls->queued), and write the result to @events. At most @max events are written,
+ * and none is later than @limit_ns. The merge stops before a record with a payload, before an event
+ * that is not a call, and where calls do not nest or the clocks differ.
  *
  * Returns the number of events. If it is 0, the next event must be read from @calls->source or from
  * @calls->user.

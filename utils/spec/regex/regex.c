@@ -1,7 +1,7 @@
 /*
  * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. If a search has matched a byte at a cached set of nodes, this set has a
- * pointer to the next set for the byte. From then on, this byte costs one look-up at this set.
+ * once, byte by byte. If a byte leads from one cached set of nodes to another, the first set stores
+ * a pointer to the second set. Later, the same byte costs one look-up at the first set.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -24,8 +24,8 @@
  * A set of nodes at which the next byte is matched. Nodes of regex.begin are part of each set, and
  * not stored.
  *
- * @is_kept: the state is cached, and has @after
- * @after: the next state by class of the byte, or NULL when unknown; the last element is for the
+ * @is_kept: the state is cached. Other states have no @after
+ * @after: the next state for each class of bytes, or NULL when unknown; the last element is for the
  *         end of the name
  */
 struct state {
@@ -42,11 +42,12 @@ struct state {
  * @classes: class of each byte: all nodes treat bytes of a class alike
  * @sample: a byte of each class
  * @list, @nr: the set being made
- * @marks: equal to @mark for each node that the making of the current set has reached
+ * @marks: for each node, a number. The number is @mark if the node was reached for the current set
  * @begin, @begins: the nodes at which a match after the start of the name can begin; @begin is a
  *         list of these nodes, and @begins has a flag for each node
  * @found: the whole expression has matched
- * @none, @match: the two final states: no match is possible, and a match was found
+ * @none: the final state when no match is possible
+ * @match: the final state when a match was found
  * @spare: the state for a set that cannot be cached
  * @era: how many times all states were dropped
  */
@@ -457,9 +458,9 @@ size_t regex_steps(const struct regex *re)
 size_t regex_steps_per_byte(const struct regex *re)
 {
 	/*
-	 * A byte costs at most three steps for each node. The node is examined as a member of the
-	 * set, is reached before the byte is matched, and is reached again afterwards. The look-up
-	 * of the state is one more step.
+	 * A byte costs at most three steps for each node, and one step for the look-up of the
+	 * state. The steps for a node are: examine the node as a member of the set, reach the node
+	 * before the byte is matched, and reach the node after the byte is matched.
 	 */
 	return 3 * (size_t)re->prog.nr + 1;
 }

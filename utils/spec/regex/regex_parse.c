@@ -1,5 +1,5 @@
 /*
- * Compiles the text of a regular expression to nodes (see regex_prog.h), with the syntax of glibc.
+ * Compiles a regular expression, in the syntax of glibc, to nodes (see regex_prog.h).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * The maximum numbers of nodes, and of nodes that repetitions may copy. They limit the steps for
- * one byte of a name.
+ * NODES_MAX: the maximum number of nodes. COPIES_MAX: the maximum number of nodes that repetitions
+ * add as copies. Both numbers limit the steps for one byte of a name.
  */
 #define NODES_MAX   32768
 #define COPIES_MAX  2048
@@ -167,8 +167,8 @@ static void add_node(struct parse *p, enum regex_op op, uint8_t value, int32_t t
 }
 
 /*
- * Insert a node before node @start. The nodes from @start on move, but do not change, because their
- * links are relative.
+ * Insert a node before node @start. Node @start and all nodes after it move. The links in these
+ * nodes stay valid, because links are relative.
  */
 static void insert_node(struct parse *p, uint32_t start, enum regex_op op, int32_t to)
 {
@@ -257,7 +257,7 @@ static struct element parse_symbol(struct parse *p, struct regex_set *set)
 	const char mark = p->at[1];
 	const char end[] = { mark, ']', '\0' };
 	const char *start = p->at + 2;
-	/* The text between the marks may be a bracket: "[.].]". */
+	/* The name may be ']' itself, as in "[.].]". So search for the mark and ']' together. */
 	const char *close = *start ? strstr(start, end) : NULL;
 	char name[CLASS_BYTES + 1];
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
@@ -353,8 +353,8 @@ static void parse_group(struct parse *p)
 }
 
 /*
- * Parse a number, and advance to the token after it. Returns the number, -1 when there is none, or
- * -2 when it is invalid.
+ * Parse the text up to the next ',' or '}' as a number, and advance to this token. Returns the
+ * number, -1 when the text is empty, or -2 when the text is not a number.
  */
 static long parse_number(struct parse *p)
 {
@@ -440,8 +440,8 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 	if (len == 0 || high == 0)
 		return;
 	/*
-	 * Make the required copies first. All copies are made from the nodes at @start. So these
-	 * nodes must become optional last.
+	 * First make the copies that must match. Every copy is made from the nodes at @start. So
+	 * the nodes at @start become optional after the last copy.
 	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;

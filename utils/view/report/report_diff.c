@@ -9,7 +9,7 @@
 #include "utils/base/unknown.h"
 #include "utils/view/report/report_diff_rows.h"
 
-/* The sort key for the name, which is not a field. Larger numbers are counters. */
+/* The sort key for the name. Smaller keys stand for fields, larger keys for counters. */
 #define KEY_FUNC DIFF_FIELD_KEYS
 
 static bool is_word(const char *word, size_t len, const char *name)
