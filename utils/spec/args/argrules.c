@@ -27,18 +27,22 @@ void argrules_deinit(struct argrules *rules)
 }
 
 /*
- * True when @item begins like an action of a trigger. Other items are names of modules
- * (doc/facts/language.md, "Specifications").
+ * True when @item is an action of a trigger, with or without a value. Other items are names of
+ * modules (doc/facts/language.md, "Specifications").
  */
 static bool is_action(const char *item)
 {
 	static const char *const words[] = {
-		"filter", "notrace",  "depth=", "time=",  "size=",     "caller",  "hide",  "trace",
-		"finish", "callsite", "read=",	"color=", "backtrace", "recover", "clear", "if:",
+		"filter", "notrace",  "depth",	  "time",    "size",	  "caller",    "hide",
+		"trace",  "trace_on", "trace-on", "traceon", "trace_off", "trace-off", "traceoff",
+		"finish", "callsite", "read",	  "color",   "backtrace", "recover",   "clear",
 	};
+	size_t len = strcspn(item, "=");
 
+	if (spec_begins_with(item, "if:"))
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (spec_begins_with(item, words[i]))
+		if (strlen(words[i]) == len && strncasecmp(item, words[i], len) == 0)
 			return true;
 	}
 	return false;

@@ -63,6 +63,12 @@ TEST(collected)
 		{ "^int_@arg2;int_mul@arg2/x", "int_mul", .args = "arg2/x" },
 		{ "f@libq,arg1", "f", .module = "libq.so.1", .args = "arg1" },
 		{ "f@libq,arg1", "f", .module = "libr.so.1", .args = "" },
+		/* Names of modules that begin like actions */
+		{ "f@tracer.so,arg1", "f", .module = "tracer.so.1", .args = "arg1" },
+		{ "f@tracer.so,arg1", "f", .module = "prog", .args = "" },
+		{ "f@timed,arg1", "f", .module = "prog", .args = "" },
+		{ "f@filters.so,arg1", "f", .module = "prog", .args = "" },
+		{ "f@Trace_On,COLOR=red,time=2us,arg1", "f", .args = "arg1" },
 		{ "puts@plt,arg1/s", "puts", .is_plt = true, .args = "arg1/s" },
 		{ "puts@PLT,arg1/s", "puts", .args = "" },
 		{ "f", "f", .args = "", .is_auto = ARGRULES_ARGS },
