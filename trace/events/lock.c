@@ -181,11 +181,19 @@ int fstrace_chown(uid_t uid, gid_t gid)
 
 int fst_replace_fd(int old, int fd)
 {
-	if (fd < 0 || fd == old || old < 0 || fcntl(old, F_GETFD) >= 0)
+	if (fd < 0 || fd == old || old < 0)
 		return fd;
-	dup3(fd, old, O_CLOEXEC);
-	close(fd);
-	return old;
+
+	/* Another thread may take the number at any time, so dup3() could close its file. */
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, old);
+
+	if (moved == old) {
+		close(fd);
+		return old;
+	}
+	if (moved >= 0)
+		close(moved);
+	return fd;
 }
 
 /* True when lock_fd still refers to the file at lock_path. */

@@ -199,8 +199,8 @@ void fst_owner_set(int fd);
  */
 int fst_keep_away(int fd);
 /*
- * If the number @old is free, move @fd to this number, and return @old. Otherwise return @fd. Takes
- * over @fd.
+ * If the number @old is free, move @fd to this number, and return @old. If the number is in use, or
+ * above the limit of descriptors, return @fd. Takes over @fd.
  */
 int fst_replace_fd(int old, int fd);
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include "events/trace.h"
 #include "tests/unit/lib/trace_place.h"
@@ -445,6 +446,7 @@ IN_A_CHILD(the_programs_descriptors_are_kept_free)
 IN_A_CHILD(a_number_that_was_closed_is_taken_again)
 {
 	int fd = open("/dev/null", O_RDWR), other = open("/dev/null", O_RDWR);
+	struct rlimit limit;
 
 	CHILD_CHECK(fst_replace_fd(other, -1) == -1);
 	CHILD_CHECK(fst_replace_fd(-1, fd) == fd);
@@ -458,6 +460,12 @@ IN_A_CHILD(a_number_that_was_closed_is_taken_again)
 	fd = open("/dev/null", O_RDWR);
 	close(0);
 	CHILD_CHECK(fst_replace_fd(0, fd) == 0 && fcntl(0, F_GETFD) == FD_CLOEXEC);
+	/* The number is free, but the limit was lowered to this number. */
+	CHILD_CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	fd = open("/dev/null", O_RDWR);
+	limit.rlim_cur = 100;
+	CHILD_CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHILD_CHECK(fst_replace_fd(100, fd) == fd && fcntl(fd, F_GETFD) == 0);
 	return 0;
 }
 
