@@ -2,8 +2,8 @@
 #include "cmds/nameless.h"
 
 /*
- * True when the module has names of its own functions. A stripped program has names, too, but only
- * of library calls.
+ * True when the module has names of its own functions. A stripped program usually has only the
+ * names of the library functions that the program calls.
  */
 static bool has_own_symbols(const struct module *mod)
 {

@@ -9,7 +9,7 @@
  * Check the sources that compile_commands.json files name, and list the errors in the sources.
  * Returns an exit status, or a negative error with @err.
  *
- * @opts: the words of opts->args after the first one name the compile_commands.json files
+ * @opts: opts->args[1] and all later words are the names of compile_commands.json files
  */
 int events_sources_check(const struct opts *opts, struct uft_err *err);
 

@@ -42,8 +42,8 @@
 #define REPLACEMENT_CHAR '?'
 
 /*
- * The state of the screen. Signal handlers must not call ncurses, and call only write(2) and
- * tcsetattr(3). The data for these two calls are prepared here.
+ * The state of the screen. Signal handlers must not call ncurses. To restore the terminal, a
+ * handler calls write(2) and tcsetattr(3). The data for these two calls are prepared here.
  */
 static struct {
 	bool is_open;
@@ -79,7 +79,7 @@ static void note_continue(int sig)
 	was_continued = 1;
 }
 
-/* Handles crashes: restores the terminal, so that the message can be read. */
+/* Handles crashes: restores the terminal, so that messages about the crash can be read. */
 static void restore_and_die(int sig)
 {
 	ssize_t ignored = write(STDOUT_FILENO, the.restore, the.restore_len);
@@ -255,7 +255,10 @@ struct screen_size screen_size(void)
 
 /* --- text --- */
 
-/* Returns the attributes of "\e[<number>m". Terminals without bright colours show them as bold. */
+/*
+ * Returns the attributes of "\e[<number>m". A bright colour becomes a bold colour, because the
+ * terminal may have no bright colours.
+ */
 static attr_t sgr_attrs(unsigned number, short *pair)
 {
 	bool is_bright = number >= 90 && number <= 97;

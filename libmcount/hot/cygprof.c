@@ -7,8 +7,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * The stack pointer of the hook's caller, made odd by FRAME_EXPLICIT. It is the hook's canonical
- * frame address (DWARF 5, section 6.4).
+ * The stack pointer of the hook's caller, which is the hook's canonical frame address (DWARF 5,
+ * section 6.4). FRAME_EXPLICIT is added, so the result is odd.
  */
 #define CALLER_SP() ((uint64_t)__builtin_dwarf_cfa() + FRAME_EXPLICIT)
 
@@ -86,8 +86,8 @@ static inline bool may_be_of(const struct frame *f, uint64_t fn)
 }
 
 /*
- * HOT: true when the entry or exit of a call that filters exclude changes nothing in @t. In this
- * case the hook needs no guard.
+ * HOT, at the entry or exit of a call that filters have excluded: true when the hook need not
+ * change @t. In this case the hook needs no guard.
  */
 static inline bool goes_by(const struct thread *t, uint64_t sp, uint64_t fn)
 {

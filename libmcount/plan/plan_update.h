@@ -16,8 +16,8 @@
 struct planned;
 
 /*
- * HOT: true when the recorder has news. In this case the caller calls plan_update_obey(), except
- * for a call that goes to an aside (aside.h).
+ * HOT: true when the recorder has news. In this case the caller calls plan_update_obey(). The only
+ * exception is a hook that records its function call in an aside (aside.h).
  */
 static inline bool plan_update_has_news(void)
 {
@@ -25,8 +25,9 @@ static inline bool plan_update_has_news(void)
 }
 
 /*
- * HOT, rarely. Obeys the recorder's news: tracing ends, or another plan becomes probe.live. The
- * guard of @t is set. Nothing changes if another thread is obeying the news.
+ * HOT, rarely. Acts on the recorder's news. If the recorder has finished, ends tracing. Otherwise,
+ * asks for the new plan, which becomes probe.live. If another thread is asking for the plan, this
+ * thread does not ask. The caller has set the guard of @t.
  */
 void plan_update_obey(struct thread *t);
 
@@ -43,8 +44,8 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 void plan_update_begin(void);
 
 /*
- * COLD, in a forked child. If the process is steerable, each call looks for a new plan until the
- * child has an arena.
+ * COLD, in a forked child. If the plan is steerable, makes each hook look for a new plan while the
+ * child has no arena of its own.
  */
 void plan_update_after_fork(void);
 

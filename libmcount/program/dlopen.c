@@ -1,4 +1,4 @@
-/* Replaces dlopen(3), since the recorder must know of modules that are loaded late. */
+/* Replaces dlopen(3), because the recorder must know each module that dlopen(3) loads. */
 #include <dlfcn.h>
 
 #include "libmcount/program/caller.h"

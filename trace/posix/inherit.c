@@ -1,6 +1,6 @@
 /*
- * Attaches the inherited streams of the parent process to a new process. After an exec, closes the
- * streams that the process made before the exec.
+ * Attaches a new process to the streams of its parent that have the attribute
+ * POSIX_TRACE_INHERITED. After an exec, closes the streams that the process made before the exec.
  */
 #include "posix/keeper.h"
 

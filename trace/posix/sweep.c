@@ -28,8 +28,8 @@ struct age {
 };
 
 /*
- * The files of names that living processes and streams use. The pid and the start time of the
- * process that made a file of names identify the file.
+ * A list of files of names ("n-PID-START"). Each of these files is used by a living process or by a
+ * stream. The pid and the start time of the process that made a file identify the file.
  *
  * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
  *                      the newest log is first

@@ -29,7 +29,7 @@ int parse_time(const char *text, uint64_t *time_ns, struct uft_err *err);
 /*
  * Write a time in the form of parse_time(): "1ms", "1.5us", "999ns". The unit is the largest of ns,
  * us, ms and s that is not longer than the time ("0ns" for 0). At most three digits follow the
- * point, since uftrace accepts no more. Further digits are cut.
+ * point, because uftrace accepts at most three. Further digits are cut.
  */
 void format_time(uint64_t time_ns, struct strbuf *out);
 

@@ -1,4 +1,4 @@
-/* compile_commands.json: the commands of a build that compiled sources. */
+/* compile_commands.json: the commands that compiled the sources of a build. */
 #ifndef UTRAIL_BUILDDB_COMPDB_H
 #define UTRAIL_BUILDDB_COMPDB_H
 
@@ -24,18 +24,18 @@
  * @nr_left: number of entries that are not NULL
  * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
  * @has_assemblers: commands of assemblers (nasm, yasm, as) have entries
- * @leaves_out_gone: leave out sources that do not exist any longer, and sources below /tmp, which
- *         configure makes (these are kept if @is_build_temporary is set)
+ * @leaves_out_gone: leave out sources that do not exist any longer. Unless @is_build_temporary is
+ *         set, also leave out sources below /tmp, which configure makes
  * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now
  * @nr_unread: number of response files that could not be read
  * @unread, @unread_why: the name of the first response file that could not be read (on the heap;
  *         NULL: none), and the negative errno of reading this file
- * @cost: cost of the commands so far, in bytes
+ * @cost: cost of all commands that were processed, in bytes
  * @is_unlimited: @cost has no limit
- * @nr_beyond: number of commands, and of single sources of other commands, that are left out
- *         because the cost has reached its limit
+ * @nr_beyond: number of commands and sources that are left out because the cost has exceeded its
+ *         limit. The sources of a command that is left out do not count
  */
 struct compdb {
 	char **entries;
@@ -58,11 +58,11 @@ struct compdb {
 };
 
 /*
- * The limit of compdb.cost. It is needed because a command may name many sources, and many commands
- * may name the same response file. The cost counts the bytes of response files and of stored
- * entries, and a fixed amount for each file that is looked up. The cost also counts a fixed amount
- * for each word of a command. A command's words count once for each source, and once more if the
- * command names response files.
+ * The limit of compdb.cost. The limit is needed because a command may name many sources, and many
+ * commands may name the same response file. The cost counts the bytes of response files and of
+ * stored entries, and a fixed amount for each file that is looked up. The cost also counts a fixed
+ * amount for each word of a command. A command's words count once for each source, and once more if
+ * the command names response files.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 

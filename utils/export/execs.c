@@ -103,7 +103,7 @@ void exec_put_name(struct strbuf *out, const struct execution *execution)
 
 	if (!execution->index)
 		strbuf_addstr(out, *name ? "fork of " : "fork");
-	/* The program of an execution that began before the recording is unknown. */
+	/* If an execution began before the recording, its program is unknown. */
 	else if (!*name)
 		strbuf_addstr(out, "?");
 	strbuf_addstr(out, name);

@@ -416,8 +416,8 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 }
 
 /*
- * Set the sizes for a file without sizes, in which a symbol extends to the next one. Symbols that
- * mark an end are dropped.
+ * Set the sizes of symbols from a file without sizes. Each symbol extends to the next symbol. A
+ * symbol that only marks the end of the symbol before it is dropped.
  */
 static void derive_sizes(struct symtab *tab)
 {

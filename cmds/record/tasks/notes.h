@@ -17,8 +17,8 @@ struct processes;
  * reported itself, because the child uses the same page for its own notes. Only the control thread
  * reads the list. The struct starts as { 0 }.
  *
- * @nr_ended: the number of ended processes in the list. When it exceeds @look_at, the whole list is
- *         checked for processes that can leave it
+ * @nr_ended: the number of ended processes in the list. When this number exceeds @look_at, the
+ *         whole list is checked, and processes that are not needed leave the list
  * @reads_failed: the bits of arena.reads_failed, from all processes that have left the list. After
  *         notes_close(), the list is empty
  * @points_failed and the members after it: sums over the processes that have left the list

@@ -21,7 +21,7 @@
  * @stack: the address range of the stack, for a line of the map file. Set when the image is
  *         announced. Under tasks.lock
  * @announced: the map and the SESS and TASK lines have been written. They are written at the first
- *             record of the image, or when the image loads a library late. Under tasks.lock
+ *             record of the image, or when the image calls dlopen(3). Under tasks.lock
  */
 struct image {
 	char sid[SID_LEN + 1];
@@ -60,12 +60,13 @@ int image_add_module(struct image *s, const struct control_module *m);
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
 /*
- * Save the symbols of a module that was loaded late, and the data that readers of arguments need.
+ * Save the symbols of a module that dlopen(3) has loaded. If values are captured, also add the
+ * module to the map file: uftrace shows values only for modules in the map.
  */
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/* Add all known build ids to the map. Call it when the map has all modules of the new image. */
+/* Add all known build ids to the map, which must have all modules of the new image. */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*

@@ -56,7 +56,10 @@ int kernel_header_decode(struct kernel_header *header, struct text text, bool *i
 void kernel_header_deinit(struct kernel_header *header);
 #define cleanup_kernel_header cleanup(kernel_header_deinit)
 
-/* Write the header: first its beginning, and then each file. */
+/*
+ * Write kernel_header: call kernel_header_put_layout() once, and then kernel_header_put_file() for
+ * each file.
+ */
 void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *layout);
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
 
@@ -65,8 +68,8 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  *
  * @format: the content of the file
  * @id: its number, with which its records begin
- * @task_offset: the offset, in a record, of the number of the task that is woken or comes on the
- *               CPU; 0: there is no such field
+ * @task_offset: the offset of the field "next_pid" or "pid" in a record of a scheduler event. The
+ *               field names the task that the event is about; 0: there is no such field
  * @graph: the layout of a call of a kernel function. If the event is not such a call, graph.kind is
  *         KERNEL_GRAPH_NONE
  * @is_tracer: the event is not a tracepoint. One of the kernel's tracers writes the event, for
@@ -216,7 +219,7 @@ static inline bool kernel_graph_get(const struct kernel_graph *graph,
 	if (graph->depth.size &&
 	    (!kernel_field_get(rec, graph->depth, big, &depth) || depth >= KERNEL_DEPTH_UNKNOWN))
 		return false;
-	/* A 32-bit address gets these upper bits, like the kernel's addresses on 64-bit x86. */
+	/* Fill the upper half of a 32-bit address with ones, as in kernel addresses of x86_64. */
 	if (graph->func.size == 4)
 		addr |= 0xffffffffULL << 32;
 	call->addr = addr | KERNEL_ADDR_BIT;

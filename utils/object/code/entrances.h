@@ -51,7 +51,7 @@ enum lead {
  * @entry: the start of the function, if @site is the first instruction of the function, or follows
  *         the `endbr64` with which the function begins. In all other cases, @entry is 0. Other code
  *         may lead to @site and @entry. A jump of the function itself must not lead to @site or
- *         @entry, because such a jump would become a new call
+ *         @entry, because such a jump would be recorded as a new call
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE
@@ -76,8 +76,8 @@ const char *window_check(const struct window *window, uint64_t from, unsigned by
 			 enum lead *lead);
 
 /*
- * A place whose surroundings are searched for references. The members have the meaning of those in
- * struct window.
+ * A place. leads_find() searches for references to the bytes around the place. @site and @entry
+ * mean the same as in struct window.
  */
 struct lead_place {
 	uint64_t site;
@@ -98,7 +98,7 @@ struct lead_note {
 
 #define LEAD_UNKNOWN UINT8_MAX
 
-/* References that are sorted by address. Starts as { 0 } and ends with leads_deinit(). */
+/* References, sorted by lead_note.addr. The struct starts as { 0 } and ends with leads_deinit(). */
 struct leads {
 	struct lead_note *list;
 	size_t nr;

@@ -41,7 +41,9 @@ static void alike_deinit(struct strmap *alike)
 	strmap_deinit(alike);
 }
 
-/* Parse "name@items;name@items;..." into maps from name to items, which point into *@kept. */
+/*
+ * Parse "name@items;name@items;..." into maps from name to items. The items are stored in *@kept.
+ */
 static int load_table(struct strmap *map, struct strmap *alike, char **kept, const char *text)
 {
 	if (!text)
@@ -210,8 +212,9 @@ struct asked {
 };
 
 /*
- * Look up a function, and the structs among its values, in .dbg. An entry ends at its first invalid
- * item.
+ * Look up the arguments and the return value of a function in the .dbg file of its module. Structs
+ * among these values get the keys of their definitions. Each list of items ends before its first
+ * invalid item.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {

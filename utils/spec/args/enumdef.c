@@ -208,8 +208,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * Returns the name of 0 when 0 is a part of @value, and NULL when it is not. Only flags of open()
- * can have such a part: the access mode O_RDONLY is 0.
+ * Returns the name "O_RDONLY" if @def is the enum of open(), and @value has flags with the access
+ * mode 0. Returns NULL otherwise.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

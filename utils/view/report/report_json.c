@@ -1,4 +1,4 @@
-/* View: the table of report as JSON (see report.h). */
+/* View: a table of functions or of tasks, as JSON (see report.h). */
 #include <errno.h>
 #include <string.h>
 
