@@ -57,12 +57,12 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* the next instruction, or the instruction at the target */
-	INSN_CALL,	    /* the function at the target, then the next instruction */
+	INSN_CALL,	    /* first the function at the target, then the next instruction */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
 	INSN_JUMP,	    /* the instruction at the target */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* none: the program never continues after INSN_END */
+	INSN_END, /* no code: the program never continues */
 };
 
 /*
@@ -72,7 +72,8 @@ enum insn_flow {
  *         The displacement in the instruction is this address minus the address of the
  *         instruction's end
  * @name_at: the offset of the displacement in the instruction
- * @is_address: the instruction computes the address, and does not access it (x86_64: `lea`)
+ * @is_address: the instruction computes the address, but does not read or write the memory there
+ *              (x86_64: `lea`)
  * @is_padding: compilers put such instructions between functions; they do nothing, or are never
  *              reached
  */
@@ -88,8 +89,8 @@ struct insn_step {
 };
 
 /*
- * Decodes the instruction at @at, with @left bytes, at address @addr. Returns false when the
- * instruction is unknown.
+ * Decodes the instruction at @at, where @left bytes of code remain. @addr is the address of the
+ * instruction. Returns false when the instruction is unknown.
  */
 bool insns_step(struct insns *insns, const uint8_t *at, uint64_t left, uint64_t addr,
 		struct insn_step *out);
@@ -106,7 +107,7 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may lead to an instruction other than the first */
+	INSN_LANDS,	     /* an indirect jump may lead to an instruction after the first one */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */
@@ -122,7 +123,7 @@ enum insn_refusal {
  *
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: each element is the offset of a 4-byte displacement in @bytes. If @bytes are placed at
- *         another address than @from, add @from minus that address to each displacement
+ *         an address TO other than @from, add @from - TO to each displacement
  * @ret_at: when the last instruction is a call: the offset of the low half of the return address
  *          that @bytes pushes. The high half is INSN_RET_HIGH bytes further on. 0: there is no call
  * @ret: the return address, to which insn_load_at() adds a load address
@@ -176,8 +177,8 @@ int insns_go_on(struct insns *insns, struct insn_code *code, uint64_t to, struct
 void insn_load_at(const struct isa *isa, struct insn_code *code, uint64_t bias);
 
 /*
- * True when the instruction at @at, with @left bytes, marks a target of indirect jumps (x86_64:
- * `endbr64`).
+ * True when the instruction at @at, where @left bytes of code remain, marks a target of indirect
+ * jumps (x86_64: `endbr64`).
  */
 bool insns_is_landing_pad(struct insns *insns, const uint8_t *at, uint64_t left);
 
@@ -202,9 +203,9 @@ unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *en
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
  * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin).
- *   For each address that may be the start of a table, insns_far_names() calls @base. If @base
- *   returns a negative value, insns_far_names() returns this value at once. Otherwise
- *   insns_far_names() returns 0.
+ *   The function also finds instructions that compute an address (x86_64: `lea`), for example of a
+ *   jump table, and calls @base with each such address. If @base returns a negative value,
+ *   insns_far_names() returns this value at once. Otherwise insns_far_names() returns 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);

@@ -15,9 +15,9 @@
 
 /*
  * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
- * (libmcount/program/clone.c). If probe_syscall() returns 1, the call is made at label 4, and its
- * child calls thread_after_fork(). This path keeps no data on the stack, since the child may have
- * another stack.
+ * (libmcount/program/clone.c). If probe_syscall() returns 1, the code at label 4 makes the system
+ * call, and the new child calls thread_after_fork(). This path keeps no data on the stack, since
+ * the child may have another stack.
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */

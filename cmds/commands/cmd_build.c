@@ -281,7 +281,7 @@ static int show_build(const struct opts *opts, const char *name, struct compdb *
 	return ret;
 }
 
-/* Records processes only: the probe is not loaded into the programs. */
+/* Records the processes of the command, but no calls of functions: no probe is loaded. */
 static int make_build_recording(const struct opts *opts, struct uft_err *err)
 {
 	struct opts recording = *opts;
@@ -298,11 +298,13 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Check the output, and read the earlier entries. After an error in these two steps, no command
- * runs. Then run the command of the build, if there is one, and record its processes. Finally write
- * the output. Returns an error if a check, the reading or the recording fails. If the exit status
- * of the command is not 0, returns this status. In all other cases returns the result of writing
- * the output.
+ * Check the output. With --append, also read the entries that the output file already has. After an
+ * error, no command runs. If the user has given a command, run the command and record its
+ * processes. Finally write the output.
+ *
+ * Returns an error if the check, the reading or the recording fails. If the exit status of the
+ * command is not 0, returns this status. In all other cases returns the result of writing the
+ * output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)
 {

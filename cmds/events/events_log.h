@@ -17,11 +17,13 @@
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * The wrong lines of a log's files. Only the first wrong lines of each file are reported.
+ * Counts the wrong lines of logs. The first wrong lines of each file are reported one by one. For
+ * the other wrong lines of a file, only their number is reported.
  *
- * @msg: receives warnings; NULL: the lines are listed on stdout
- * @path, @nr: the file of the last problem, and the number of its problems
- * @nr_all: the number of problems in all files
+ * @msg: receives warnings; NULL: the reports go to stdout
+ * @path: the file of the last wrong line
+ * @nr: the number of wrong lines in @path
+ * @nr_all: the number of wrong lines in all files
  */
 struct log_problems {
 	const struct msg *msg;
@@ -38,8 +40,8 @@ void log_problems_note(struct log_problems *problems, const char *path, uint64_t
 		       const char *wrong);
 
 /*
- * Report how many wrong lines of the last file were not reported one by one. Call it after the last
- * problem.
+ * Report how many wrong lines of the last file were not reported one by one. Call this function
+ * after the last wrong line.
  */
 void log_problems_end(struct log_problems *problems);
 

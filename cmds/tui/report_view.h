@@ -33,7 +33,7 @@ int report_view_init(struct report_view *view, const struct report_config *confi
 		     struct uft_err *err);
 void report_view_deinit(struct report_view *view);
 
-/* Sort by the column with the index @index, if rows can be sorted by it. */
+/* Sort by the column with the index @index, if rows can be sorted by this column. */
 void report_view_sort(struct report_view *view, int index);
 
 /* Go to the line of @func. Returns false when there is no such line. */

@@ -16,12 +16,12 @@
 
 /*
  * If the caller has made an environment for the new program, the probe adds its own variables to
- * that environment. The probe does not add variables to @environ. So if a program has removed the
- * probe's variables from @environ (clearenv(3)), the variables stay removed. uftrace does the same.
+ * that environment. The probe adds no variables to @environ. If a program has removed the probe's
+ * variables from @environ (clearenv(3)), these variables stay removed. uftrace does the same.
  *
  * The functions in this file may run in the child of a vfork(2), on a small stack, or in a signal
- * handler. Therefore these functions allocate nothing and take no lock. An environment that does
- * not fit is passed on unchanged.
+ * handler. Therefore these functions allocate nothing and take no lock. An environment that exceeds
+ * VARS_MAX or OTHERS_MAX is passed on unchanged.
  */
 #define PRELOAD_NAME "LD_PRELOAD="
 #define PRELOAD_LEN  (sizeof(PRELOAD_NAME) - 1)
@@ -42,8 +42,9 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The next definitions of the interposed functions. They are looked up early, since in a forked
- * child the dynamic linker's lock may be held for ever.
+ * The functions that the probe's execve() and its relatives call, found by interposed().
+ * exec_setup() looks these functions up early. In a forked child a look-up could hang, because the
+ * dynamic linker's lock may be held for ever.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
@@ -81,9 +82,9 @@ static bool begins_with(const char *var, const char *name, size_t len)
 }
 
 /*
- * Returns the caller's LD_PRELOAD. If the caller's LD_PRELOAD lacks the probe's library, the result
- * names the probe's library first, and then the caller's libraries. @room has space for all of
- * them.
+ * Returns @var, the caller's LD_PRELOAD, if @var names the probe's library. Otherwise returns an
+ * LD_PRELOAD that names the probe's library first, and then the libraries of @var. @room has space
+ * for the result.
  */
 static char *merge_preload(char *var, char *room)
 {
@@ -115,8 +116,8 @@ static bool measure(char *const envp[], struct environment *env)
 		if (begins_with(var, PRELOAD_NAME, PRELOAD_LEN))
 			env->preload = envp[env->nr];
 		/*
-		 * If @envp names another socket than the probe's, this program is a recorder
-		 * itself, and @envp is for the program that it records.
+		 * If @envp names a socket other than the probe's, the calling process is a
+		 * recorder, and @envp is for the program that this recorder starts.
 		 */
 		if (begins_with(var, CONTROL_ENV_SOCKET "=", sizeof(CONTROL_ENV_SOCKET)) &&
 		    strcmp(var, socket_var) != 0)
@@ -140,8 +141,8 @@ static void merge_variables(char *const envp[], const struct environment *env, c
 }
 
 /*
- * The environment that is passed on instead of @envp. It is on the caller's stack, so this is a
- * macro.
+ * The environment that is passed on instead of @envp. A macro, because alloca(3) must take the
+ * environment's memory from the stack of the function that passes the environment on.
  */
 #define MERGED(envp)                                                                            \
 	({                                                                                      \

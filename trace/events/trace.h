@@ -1,6 +1,6 @@
 /*
- * Declarations that the sources of the functions in <fstrace.h> share: logs, their events, and the
- * lock between processes.
+ * Declarations for all sources that implement <fstrace.h>: logs, their events, and the lock between
+ * processes.
  */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
@@ -25,8 +25,8 @@
 
 /*
  * The consumers of an event. Each event has a bit for each consumer, in memory that child processes
- * share. So a choice of consumers holds in all processes. The flag that programs check is set when
- * an event has any consumer.
+ * share. Therefore a choice of consumers is valid in all processes. Programs check an event's flag
+ * @enabled. This flag is set when the event has at least one consumer.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -73,8 +73,9 @@ struct fst_shared {
 	 */
 	_Atomic uint64_t place;
 	/*
-	 * The number of writers in the middle of a record. A writer that is killed in the middle is
-	 * counted forever, since its line may be torn.
+	 * The number of writers that are writing a record at this moment. A writer that is killed
+	 * while writing stays counted. The killed writer's line may be torn, so the log is later
+	 * repaired.
 	 */
 	_Atomic uint32_t nr_writing;
 };
@@ -113,8 +114,8 @@ struct fst_spot {
 };
 
 /*
- * A struct, so that functions can pass its address on. On machines where va_list is an array, the
- * address of a va_list parameter has another type.
+ * A va_list in a struct, so that functions can pass its address on. On machines where va_list is an
+ * array, a parameter of type va_list is a pointer, and its address is not a `va_list *`.
  */
 struct fst_values {
 	va_list list;
@@ -187,7 +188,7 @@ void fst_unlock(struct fst_held *held);
 /* A lock among the threads of this process only. A thread that holds this lock must not log. */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
-/* Returns false when a thread has the lock, perhaps this thread. */
+/* Returns false when another thread or the calling thread has the lock. */
 bool fst_try_lock_threads(struct fst_held *held);
 /* Open the lock's file, once for all logs. Returns 0, or -1 and errno. */
 int fst_lock_open(void);

@@ -13,8 +13,8 @@
  *
  * @addr: relative to the module's map start, as in the symbol file
  * @args, @retval: specifications without the leading '@' (utils/spec/args/argspec.h); NULL: none
- * @structs: keys of struct definitions, "KEY,,KEY;KEY": those of the arguments in order, and after
- *           ';' that of the return value; NULL: none
+ * @structs: keys of struct definitions, "KEY,,KEY;KEY": a key (or nothing) for each argument, and
+ *           after the ';' a key for the return value; NULL: none
  * @file: NULL: file and line are not known
  * @first_inlined, @nr_inlined: the calls in dbg->inlined that were inlined into the function
  */

@@ -12,7 +12,7 @@
  *
  * - address: an address inside the function (ENTRY, EXIT), an event id (EVENT), or the number of
  *   lost records (LOST)
- * - more: a payload follows the record, padded to 8 bytes
+ * - more: a payload follows the record. The payload is padded to a multiple of 8 bytes
  */
 struct record {
 	uint64_t time_ns;

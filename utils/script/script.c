@@ -267,8 +267,8 @@ static void hand_point(struct script *script, const struct task *task, const str
 	};
 
 	/*
-	 * While a program is being recorded, the names and formats of events may be unknown. The
-	 * script gets no events then.
+	 * During the recording of a program, the script gets no events, because the names and
+	 * formats of events may be unknown.
 	 */
 	if (!script->has[SCRIPT_EVENT] || script->config->is_recording)
 		return;

@@ -1,4 +1,4 @@
-/* Puts hooks into a process and takes hooks out while it is recorded (see attach.h). */
+/* Adds and removes hooks of a process while the process is recorded (see attach.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,8 +167,8 @@ enum selected {
 };
 
 /*
- * Selects the changes to be made. If a patch jumps to the previous patch of the list, both are
- * changed together.
+ * Selects the changes to be made. A patch that jumps to the previous patch of the list is selected
+ * together with the previous patch.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
@@ -250,7 +250,8 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
 	/*
-	 * As long as starts of functions have hooks, more calls may begin. So hooks at ends stay.
+	 * While a function has a hook at its start, more calls may begin. These calls need the
+	 * hooks at the function's ends. So hooks at ends stay until all hooks at starts are out.
 	 */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);

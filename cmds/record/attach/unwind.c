@@ -40,8 +40,8 @@ struct unwinder {
 /* --- modules --- */
 
 /*
- * True when the file and the mapping have the same first bytes. These bytes contain the program
- * headers, and usually the build id. So the file is taken to be the mapped one.
+ * True when the file is probably the mapped file, because the file and the mapping have the same
+ * first bytes. These bytes contain the program headers, and usually the build id.
  */
 static bool is_mapped(const struct unwinder *u, int fd, uint64_t start)
 {
@@ -71,7 +71,7 @@ static int open_module(const struct unwinder *u, const char *path, uint64_t star
 	return -1;
 }
 
-/* Reads the vDSO, which is code of the kernel without a file. clock_gettime(2) runs there. */
+/* Reads the vDSO (with clock_gettime(2)) from memory, because no file contains the vDSO. */
 static Elf *read_vdso(struct unwinder *u, uint64_t start)
 {
 	const struct mapping *m = maps_find(u->maps, start);
@@ -101,7 +101,7 @@ static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Add
 	return u && !*elf ? open_module(u, name, start) : -1;
 }
 
-/* Reports no file of debug information. The module itself has the call frame information. */
+/* Finds no separate file of debug information: the module itself has call frame information. */
 static int find_no_debuginfo(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 			     const char *file_name, const char *link, GElf_Word crc,
 			     char **debug_name)
@@ -152,7 +152,7 @@ bool unwind_module(struct unwinder *u, uint64_t pc, struct unwind_module *out)
 	if (!elf)
 		return false;
 	out->path = dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL);
-	/* libdwfl assigns addresses between two modules to the first module. */
+	/* libdwfl may find a module for an address between two modules. */
 	if (pc < start || pc >= end)
 		return false;
 	out->bias = bias;

@@ -37,7 +37,7 @@ int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err)
 /* Use the existing directory @fd. The descriptor then belongs to @dir. */
 void store_dir_use(struct store_dir *dir, int fd);
 
-/* Close the directory. Call it after the last append. */
+/* Close the directory. Call this function after the last append. */
 void store_dir_close(struct store_dir *dir);
 
 /*

@@ -18,8 +18,8 @@ enum plan_flags {
 	PLAN_DROP = 1U << 1,	  /* --when-full=drop: records are dropped when the ring is full */
 	PLAN_FLIGHT = 1U << 2,	  /* --flight: a full ring drops its oldest segment */
 	/*
-	 * Not all calls are recorded in the same way, because functions have rules, or there is a
-	 * watch
+	 * Calls are not all recorded in the same way, for example because functions have rules, or
+	 * because values are watched (-W)
 	 */
 	PLAN_SELECTIVE = 1U << 3,
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
@@ -43,9 +43,9 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch applies to functions of the program itself, or of libpython. If the patched
-	 * file contains the Python interpreter, the probe sets no profile function. A profile
-	 * function would change the interpreter's own calls, which are to be recorded
+	 * --patch applies to functions of the program's own file, or of libpython. If such a file
+	 * contains the Python interpreter, calls inside of the interpreter are to be recorded. A
+	 * profile function would change these calls, so the probe sets no profile function
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -78,7 +78,7 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	/* With PLAN_OPT_IN_LOCATION, only functions whose rules have this flag are recorded */
 	PLAN_LOCATION = 1U << 14,
-	PLAN_LOCATION_OUT = 1U << 15, /* the function is not recorded itself */
+	PLAN_LOCATION_OUT = 1U << 15, /* -L: calls of the function are not recorded */
 	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,
 	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE apply only if the conditions hold */
@@ -123,16 +123,16 @@ enum plan_cond_kind {
 	 * are @value
 	 */
 	PLAN_COND_FLOAT,
-	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with @len bytes of text */
-	PLAN_COND_PREFIX,    /* the string begins with the @len bytes of text */
+	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with a text of @len bytes */
+	PLAN_COND_PREFIX,    /* the string begins with a text of @len bytes */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
-	PLAN_COND_NUMBER,    /* compares the number in text @index (capture_text) with an integer */
-	PLAN_COND_REAL,	     /* compares the number in text @index (capture_text) with a double */
+	PLAN_COND_NUMBER,    /* Python: compares argument @index, as a number, with an integer */
+	PLAN_COND_REAL,	     /* Python: compares argument @index, as a number, with a double */
 };
 
 /*
- * One comparison. The texts and automatons of a rule follow its last comparison, padded to a
- * multiple of sizeof(struct plan_cond).
+ * One comparison. The texts and automatons of a rule follow the rule's last comparison. Zeros pad
+ * each text to a multiple of sizeof(struct plan_cond).
  *
  * @index: the number of the argument, counted from 1
  * @string: enum capture_op: the step that reads the string
@@ -176,9 +176,10 @@ _Static_assert(sizeof(struct plan_rule) == 32, "plan_rule is laid out without ho
 struct plan_func {
 	uint64_t start;
 	uint64_t end;
-	uint32_t rule; /* the index of its rule, or PLAN_NO_RULE */
+	uint32_t rule; /* the index of the function's rule, or PLAN_NO_RULE */
 	/*
-	 * The index of the step CAPTURE_HEAD that begins its capture program, or PLAN_NO_CAPTURE
+	 * The index of the step CAPTURE_HEAD, with which the function's capture program begins, or
+	 * PLAN_NO_CAPTURE
 	 */
 	uint32_t capture;
 };
@@ -193,15 +194,15 @@ enum plan_call {
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * The call is not recorded. A function that makes this call (__cxa_begin_catch) has caught
-	 * an exception. The exception has ended all calls inside of this function.
+	 * The call is not recorded. The called function is __cxa_begin_catch, and the caller has
+	 * caught an exception. The exception has ended all calls inside of the caller.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
 	PLAN_CALL_SETJMP = 1U << 2,
 	/*
-	 * The function's work depends on the module of its return address, and it has two arguments
-	 * (dlopen, dlsym). See libmcount/program/caller.c.
+	 * The function has two arguments, and uses its return address to find the module of the
+	 * caller (dlopen, dlsym). See libmcount/program/caller.c.
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
@@ -238,11 +239,11 @@ enum plan_hook {
 #define PLAN_NO_RELOC UINT32_MAX
 
 /*
- * A library function that a module calls. The entry has the GOT slot of the calls, and the address
- * that represents them in records. The entries are sorted by module.
+ * A library function that a module calls through a GOT slot. In records, @addr stands for the
+ * function. The entries are sorted by module.
  */
 struct plan_call_site {
-	uint64_t load_bias; /* the module's load bias, which identifies it */
+	uint64_t load_bias; /* the module's load bias, which identifies the module */
 	uint64_t slot;	    /* the address of the GOT slot */
 	uint64_t addr;	    /* the address in records */
 	uint32_t reloc;	    /* the index of the slot in the module's DT_JMPREL, or PLAN_NO_RELOC */
@@ -253,13 +254,13 @@ _Static_assert(sizeof(struct plan_call_site) == 32, "plan_call_site is laid out 
 /* The kinds of changes in the code of a module. */
 enum plan_patch_what {
 	/*
-	 * An event of the program (-E). Its site becomes a jump to a stub. The stub records the
-	 * event, runs the replaced instructions, and continues in the program.
+	 * An event of the program (-E). The code at plan_patch.site becomes a jump to a stub. The
+	 * stub records the event, runs the replaced instructions, and continues in the program.
 	 */
 	PATCH_EVENT = 0,
 	/*
-	 * The start of a function. Its site becomes a jump to a stub that acts like a call of
-	 * __fentry__.
+	 * The start of a function. The code at plan_patch.site becomes a jump to a stub that acts
+	 * like a call of __fentry__.
 	 */
 	PATCH_ENTRY = 1,
 	/* Nops at the start of a function, which become a call of __fentry__. */
@@ -327,7 +328,7 @@ enum plan_patch_flags {
  *            event has no arguments
  */
 struct plan_patch {
-	uint64_t load_bias; /* the module's load bias, which identifies it */
+	uint64_t load_bias; /* the module's load bias, which identifies the module */
 	uint64_t site;
 	uint64_t semaphore;
 	uint64_t addr;
@@ -416,8 +417,9 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  * @signals_on, @signals_off, @signals_finish: --signal: bit N - 1 is for signal N. Used with
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
- * @on_generation: PLAN_STEERABLE: the number of the last plan with the user's `on`. Triggers that
- *                 had switched recording off before that plan have no effect any more
+ * @on_generation: PLAN_STEERABLE: the number of the plan by which the user last switched recording
+ *                 on (`on`). If triggers switched recording off before this plan, the plan switches
+ *                 recording on again
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
@@ -427,7 +429,7 @@ struct plan {
 	uint32_t clock;	      /* enum plan_clock */
 	int32_t clock_id;     /* clockid_t */
 	uint32_t depth;	      /* -D: the number of levels that are recorded */
-	uint32_t max_stack;   /* the number of levels that get frames at all */
+	uint32_t max_stack;   /* --max-stack: the number of levels that the probe follows */
 	uint32_t size_filter; /* -Z: minimum size of functions in bytes. Used with PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
@@ -443,7 +445,7 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
  * If entries are longer than expected, the reader skips the ends of these entries.
  *
  * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row in plan.c, and
- * code that uses it.
+ * code that uses entries of this kind.
  */
 enum plan_kind {
 	PLAN_SETTINGS = 1,  /* one struct plan. An image without settings extends an earlier plan */
@@ -451,8 +453,8 @@ enum plan_kind {
 	PLAN_CALLS = 3,	    /* struct plan_call_site, sorted by module */
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	    /* struct plan_rule */
-	PLAN_CONDS = 6,	    /* struct plan_cond, with texts and automatons among them */
-	PLAN_STEPS = 7,	    /* struct capture_step, with struct box_step among them */
+	PLAN_CONDS = 6,	    /* struct plan_cond. Some entries contain texts or automatons instead */
+	PLAN_STEPS = 7,	    /* struct capture_step. A struct box_step takes the room of several */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */

@@ -13,11 +13,11 @@
 /*
  * Starts as { 0 }, ends with kernel_formats_deinit().
  *
- * @text: the content of the file, into which the other members point
+ * @text: the content of the file. Other members have pointers into @text
  * @types: the kinds of events, sorted by number
  * @places: places[number] is 1 + the index in @types of the event with this number; 0: unknown. The
  *          number is below @nr_places
- * @damage: why kernel_formats_load() cannot use the file, if it is damaged
+ * @damage: if the file is damaged: the reason why kernel_formats_load() cannot use the file
  */
 struct kernel_formats {
 	struct strbuf text;
@@ -30,23 +30,24 @@ struct kernel_formats {
 };
 
 /*
- * Read kernel_header of the directory @dir, unless it was read already. A damaged file counts as
- * missing, and each call of this function reports it in @broken. One thread at a time may call this
- * function.
+ * Read the file kernel_header of the directory @dir, unless an earlier call has read this file. A
+ * damaged file counts as missing, and each call of this function reports the damage in @broken. One
+ * thread at a time may call this function.
  *
- * Returns 1 on success, 0 if there is no file, or a negative errno with @err if it cannot be read.
+ * Returns 1 on success, 0 if there is no file, or a negative errno with @err if the file cannot be
+ * read.
  */
 int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct uft_err *broken,
 			struct uft_err *err);
 
 /*
- * Read a kernel_header from @text, and take ownership of its memory. Returns 1, or a negative errno
- * with @err when the text is damaged or memory is short.
+ * Read a kernel_header from @text, and take ownership of the memory of @text. Returns 1, or a
+ * negative errno with @err when the text is damaged or memory is short.
  */
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
-/* Find the event with this number. Returns NULL when it is unknown. */
+/* Find the kind of events with the number @id. Returns NULL when no kind has this number. */
 static inline const struct kernel_event_type *kernel_formats_find(
 	const struct kernel_formats *formats, uint64_t id)
 {
@@ -59,8 +60,8 @@ static inline const struct kernel_event_type *kernel_formats_find(
 bool kernel_formats_have_calls(const struct kernel_formats *formats);
 
 /*
- * A record may be about another task than the one that has made it. Returns this other task of
- * @rec, or 0 if there is none. @type: the kind of the record, or NULL if it is unknown.
+ * Some records of a task are about another task. Returns this other task for the record @rec, or 0
+ * if there is none. @type: the kind of the record, or NULL if the kind is unknown.
  */
 int32_t kernel_formats_other_task(const struct kernel_formats *formats,
 				  const struct kernel_event_type *type,

@@ -11,7 +11,7 @@
 
 /*
  * Store the error of a damaged file in pipe->broken. The files of other tasks are still read. After
- * a damaged block of a compact file, the rest of the file is read, too.
+ * a damaged block of a compact file, the other blocks of the file are still read.
  */
 static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 {
@@ -55,8 +55,8 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 }
 
 /*
- * True when an event of @other_ns may be taken: no record with an earlier time can be added to the
- * task's file.
+ * True when an event at the time @other_ns may be taken. The event must wait while a record from
+ * before @other_ns can still be added to the file of the lane's task.
  */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
@@ -81,8 +81,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
 	/*
-	 * With has_late_entries, one event is taken at a time, because is_due() must check each of
-	 * them.
+	 * With has_late_entries, take the events of one time only. is_due() must check the time of
+	 * later events.
 	 */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
@@ -90,9 +90,9 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Read the records before the next event of the other sources, and describe that event in *@other.
- * A task in a kernel call writes no records. So before the next record is read, add an EXIT for
- * each open kernel call.
+ * Find the next event of the other sources (*@other), and read the records up to this event. A task
+ * writes no records during a call of the kernel. If such calls are open at the next record, add an
+ * EXIT for each of these calls. The record is then read later.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -101,8 +101,8 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	ssize_t n = 0;
 
 	/*
-	 * Fill the buffer. The open calls of the kernel end before the next record, so its time
-	 * must be known.
+	 * Fill the buffer, because the time of the next record is needed. The kernel's open calls
+	 * end before the next record.
 	 */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
@@ -191,9 +191,9 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls, up to an event of another kind, and do the work of stg_calls() for them.
- * Payloads stay in the block until the next read. Returns the number of events. Returns 0 when only
- * lane_read() can read the next event.
+ * Read the next calls of a compact file, up to an event of another kind. Do the work of stg_calls()
+ * for these calls. Their payloads stay valid until the next read. Returns the number of events.
+ * Returns 0 when only lane_read() can read the next event.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -258,7 +258,7 @@ void lane_release(struct lane *lane)
 	lane_release_events(lane);
 }
 
-/* Returns the buffer of events that have not passed the stages yet. */
+/* Returns the buffer into which new events are read. */
 static struct event *raw_events(const struct lane *lane)
 {
 	return lane->holds_back ? lane->raw : lane->events;
@@ -290,7 +290,7 @@ static int make_room(struct lane *lane, size_t nr)
 	return 0;
 }
 
-/* Make room for @room events in the buffer that raw_events() returns. It contains @nr events. */
+/* Make room for @room events in the buffer of raw_events(), which contains @nr events. */
 static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 {
 	return lane->holds_back ? replace_events(lane, &lane->raw, nr, room)

@@ -81,7 +81,10 @@ static int refill_perf(struct src_perf *src)
 	return got > 0;
 }
 
-/* End the source at the damage. The error is in @src->damage, or else @code tells it. */
+/*
+ * End the source at the damage. If @src->damage has an error, add the file's name to this error.
+ * Otherwise make an error from @code.
+ */
 static void note_damage(struct src_perf *src, int code)
 {
 	src->is_damaged = true;

@@ -350,8 +350,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the texts that were wanted last, with one request at a time. Texts that were
-	 * wanted earlier are no longer visible.
+	 * Requests the newest texts in wantedTexts, at most TEXTS_ASKED. Older texts are dropped,
+	 * because older texts are no longer visible. Only one request runs at a time.
 	 */
 	async #askTexts() {
 		this.isAskingTexts = true;
@@ -388,8 +388,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the visible calls if they are missing. One request runs at a time. After it, the
-	 * request that was wanted last is sent.
+	 * Requests the visible calls if they are missing. Only one request runs at a time. After the
+	 * answer the page is drawn again, and requests the calls that are then visible.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
@@ -438,7 +438,7 @@ export class Supplier {
 	}
 
 	/**
-	 * Returns the answer to a request, or undefined until it has arrived.
+	 * Returns the answer to a request if the answer has arrived. Otherwise returns undefined.
 	 * @param {string} question
 	 */
 	#ask(question) {
@@ -466,10 +466,10 @@ export class Supplier {
 	}
 
 	/**
-	 * Finds a call of one of the functions. If step is 1, finds the next call after @from. If
+	 * Finds a call of a function in @funcs. If step is 1, finds the next call after @from. If
 	 * step is -1, finds the previous call before @from. If @from is null, finds the first call
-	 * (step 1) or the last call (step -1).
-	 * @param {number[]} funcs or kinds of events
+	 * (step 1) or the last call (step -1). With "kinds", finds events in the same way.
+	 * @param {number[]} funcs numbers of functions; with "kinds", numbers of kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
 	 * @param {"functions" | "kinds"} what
