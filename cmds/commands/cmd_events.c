@@ -102,9 +102,9 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when option @row applies to @word. An option that a word lists belongs to that word alone.
- * If no word lists an option, and `utrail convert` has this option, the option belongs to every
- * word. All other options belong to the words that read recordings.
+ * True when option @row applies to @word, a word after `utrail events`. If a word has the option in
+ * events_word.options, the option applies to that word alone. Any other option of `utrail convert`
+ * applies to every word. The remaining options apply to the words that read recordings.
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {

@@ -1,6 +1,6 @@
 /*
- * Makes a recording from logs of POSIX Trace (see posix_import.h). Payloads are described in
- * utils/format/event_data.h.
+ * Makes a recording from logs of POSIX Trace (see posix_import.h). utils/format/event_data.h
+ * describes the payloads of the recorded events.
  */
 #include "cmds/import/posix_import.h"
 
@@ -68,9 +68,9 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 }
 
 /*
- * Finds the time that the record gets in the recording. This time is always later than that of the
- * previous record. Returns false when the time is not after the zero of the recording's clock, or
- * is too large.
+ * Converts @ns, the time of an event in a log, to a time of the recording's clock. The result is
+ * always later than the time of the previous record. Returns false when @ns is 0 or not after the
+ * zero of the recording's clock, or when @ns or the result is too large.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {
@@ -186,7 +186,7 @@ static bool has_any(const struct posix_logs *logs)
 	return false;
 }
 
-/* Imports the logs. The directory is opened or made only if there is any event. */
+/* Imports the logs. If the logs have no event, no recording is opened or made. */
 static int run_posix_import(struct posix_importing *im, struct uft_err *err)
 {
 	int ret = posix_logs_open(&im->logs, im->opts, err);

@@ -230,7 +230,10 @@ static void leave_ring(struct thread *t)
 	thread_leave_ring(t);
 }
 
-/* Moves all records, also those that handlers add meanwhile. Returns the end of the records. */
+/*
+ * Moves all records, including those that handlers add during this function. Returns the end of the
+ * records.
+ */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
 	const struct aside_mark *mark = &aside->marks[aside->mark];
@@ -253,7 +256,10 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		 * position, and no new segment may begin.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
-		/* If a handler has forked meanwhile, the child skips the parent's records. */
+		/*
+		 * If a handler has forked after skip_parents(), the child skips the parent's
+		 * records.
+		 */
 		if (unlikely(at < aside->first))
 			continue;
 		set_mark(aside, at, ring_position(t));

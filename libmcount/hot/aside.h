@@ -26,8 +26,8 @@ void aside_forget(struct thread *t);
 void aside_after_fork(struct thread *t);
 
 /*
- * SLOW, while @t waits inside of a hook: true when the aside will soon have no room for calls of
- * handlers.
+ * SLOW. Called while @t waits inside of a hook. True when less than half of the aside is free for
+ * the records of signal handlers.
  */
 bool aside_needs_quiet(const struct thread *t);
 

@@ -57,7 +57,7 @@ NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
 	return t ? enter_guarded(t, slot, addr, regs) : 0;
 }
 
-/* Leaves the hook when a signal handler has left records in the aside. */
+/* Ends a hook that has pushed a frame. Called when the aside has records of a signal handler. */
 NOINLINE static uint32_t leave_entered(struct thread *t)
 {
 	guard_leave(t);
@@ -242,8 +242,9 @@ static inline void enter_instant(uint64_t *slot, const struct call_site *site,
 }
 
 /*
- * HOT. Handles a call with PLAN_CALL_LANDING, which is not recorded itself. Ends the frames of all
- * calls inside of the calling function, because an exception has ended these calls.
+ * HOT. Handles a call with PLAN_CALL_LANDING, which gets no record: the calling function has caught
+ * an exception. The exception has ended all calls inside of the calling function, so the frames of
+ * these inner calls end here.
  */
 static inline void land(uint64_t *slot)
 {
@@ -270,8 +271,9 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
-		 * In a tail call, the slot may already have the trampoline's address. This address
-		 * comes from the call of the function that has jumped here.
+		 * probe_entry() may have stored the trampoline's address in the slot. In a tail
+		 * call, an earlier hook has stored this address for the call of the function that
+		 * has jumped here.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {

@@ -1,4 +1,4 @@
-/* Calls that are not all alike (see planned.h). */
+/* Entries of calls under rules and filters (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/hot/callers.h"
@@ -93,8 +93,9 @@ static void obey_rule(const struct plan_rule *rule, struct decision *d)
 }
 
 /*
- * HOT: decides about the call of @addr. When the call needs no frame, PLANNED_RECORD is not set in
- * d->flags, and d->has_change is false.
+ * HOT: applies the filters and the rule of the function at @addr to a call. Stores the results in
+ * @d. When the call needs no frame, PLANNED_RECORD is not set in d->flags, and d->has_change is
+ * false.
  */
 static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
 			       const struct arch_regs *regs, struct decision *d)
@@ -164,7 +165,10 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 	pf->flags |= PLANNED_READ;
 }
 
-/* Does the actions of a rule at the entry of @f, after the selection has changed. */
+/*
+ * Does the actions of @rule that take place at the entry of frame @f. Called after planned.now has
+ * become the selection inside of @f.
+ */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
 {
@@ -315,15 +319,15 @@ NOINLINE static uint32_t enter_decided(struct thread *t, uint64_t *slot, uint64_
 }
 
 /*
- * Handles calls that are not common cases. planned_prepare() needs the most stack. So
- * planned_prepare() is called before decide_call() adds a frame to the stack.
+ * Handles calls that are not common cases. planned_prepare() may need much room on the program's
+ * stack. So planned_prepare() is complete before enter_decided() takes room on the stack.
  */
 NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64_t addr,
 					const struct arch_regs *regs)
 {
 	/*
-	 * leave_gone() estimates when the ended calls returned. The estimate is based on the time
-	 * of the last record, so leave_gone() runs before the clock is read for the new call.
+	 * leave_gone() uses the time of the last record to estimate when calls returned. Reading
+	 * the clock in planned_prepare() overwrites this time. So leave_gone() runs first.
 	 */
 	if (unlikely(probe.plan.flags & PLAN_ESTIMATE))
 		leave_gone(t);
@@ -334,8 +338,9 @@ NOINLINE static uint32_t enter_prepared(struct thread *t, uint64_t *slot, uint64
 }
 
 /*
- * HOT: opens a ready thread at the call of a function whose rule only opts in. Adds the called
- * function to the stub's table, so that the stub opens the thread at a later call.
+ * HOT: opens a ready thread (planned_pass.h) at the call of a function whose rule has PLAN_FILTER
+ * and nothing else. Adds the function to the stub's table. At a later call of the function, the
+ * stub can then open the thread.
  */
 NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -354,7 +359,8 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 /*
  * HOT: in an open thread, pushes the frame of a call if planned_may_pass() is true for the called
  * function. Called when the stub cannot push the frame: the stub does not know the function, a jump
- * has ended calls without removing their frames, there is no room, or the clock needs a new fit.
+ * has ended calls without removing their frames, the ring has no room, or the clock of the thread
+ * must be fitted again (clock_refit()).
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -364,9 +370,9 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * A call that is too deep needs no room. hot_reserve() may report a fork, and the recording
-	 * may end during hot_reserve(). After either event, the thread may no longer be open, so
-	 * the limit is tested again.
+	 * The first test of t->fast_limit: a call that is too deep needs no room in the ring. The
+	 * second test: hot_reserve() may report a fork, and the recording may end during
+	 * hot_reserve(). Either event may settle the thread, and fast_limit then permits no frame.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -379,8 +385,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Enters a call in a thread that is not settled. Returns false and does nothing when other code
- * must handle the call.
+ * Enters a call in a thread whose state is not a settled one (state.h). Returns false and does
+ * nothing when other code must handle the call.
  */
 static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
@@ -393,8 +399,8 @@ static inline bool push_unsettled(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes the frame of a call. If the result is false, the thread is settled, and the caller must
- * handle the call.
+ * Pushes the frame of a call. If the result is false, the thread is in a settled state (state.h),
+ * and the caller must handle the call.
  */
 static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				  const struct arch_regs *regs)
@@ -408,8 +414,8 @@ static inline bool push_or_settle(struct thread *t, uint64_t slot, uint64_t ret,
 }
 
 /*
- * Pushes the frame of a call in a common case, in any state of the thread. Returns false and pushes
- * nothing when another function must handle the call.
+ * Tries the fast ways to push the frame of a call. The thread may be in any state (state.h).
+ * Returns false and pushes nothing when another function must handle the call.
  */
 static inline bool push_simple(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 			       const struct arch_regs *regs)
@@ -533,8 +539,8 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 }
 
 /*
- * Decides about a call whose function announces the return (XRay). The rule of the called function
- * decides.
+ * Enters a call of a function that announces its return (XRay). Pushes a frame if the filters and
+ * the rule of the function require a frame.
  */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)
@@ -563,8 +569,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	if (plan_update_has_news())
 		take_news(t);
 	/*
-	 * Here only calls of Python functions have @regs. Registers in @regs point to texts of
-	 * values.
+	 * If @regs is not NULL, the called function is a Python function. The registers in @regs
+	 * then point to an array of struct capture_text.
 	 */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);

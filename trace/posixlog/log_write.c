@@ -49,7 +49,7 @@ static int write_at(int fd, const void *from, size_t len, uint64_t at)
 
 /*
  * Writes a header that announces the records before @last. Only the last header of a log may say
- * that the log is complete: when readers see that, they do not wait for more records.
+ * that the log is complete: readers of such a header do not wait for more records.
  */
 static int write_header(struct pxt_log_writer *writer, uint64_t last, bool is_closed)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * The most bytes of notes that are read. Notes of a damaged file may overlap, and libelf keeps a
- * copy of each until the file is closed.
+ * The maximum number of bytes of notes that are read. Notes in a damaged file may overlap, and
+ * libelf keeps a copy of each note until the file is closed.
  */
 #define NOTES_MAX (1U << 20)
 

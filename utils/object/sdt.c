@@ -44,8 +44,8 @@ static bool take_text(struct cursor *c, const char **out)
 }
 
 /*
- * Returns the distance by which a linker or prelinker has moved the addresses of the file since the
- * compiler wrote its notes.
+ * A linker or prelinker may have moved the addresses of the file after the compiler had written the
+ * notes. Returns the distance of this move.
  */
 static uint64_t moved_by(const struct elf_file *file, uint64_t base)
 {

@@ -25,7 +25,7 @@ static int parse_one(struct patch_rules *out, enum pattern_match match, const ch
 		len--;
 	}
 
-	/* Names may have an '@', so the last one precedes the module. */
+	/* A function's name may contain '@', so the module begins after the last '@'. */
 	const char *module = memrchr(at, '@', len);
 	size_t name_len = module ? (size_t)(module - at) : len;
 
@@ -85,7 +85,10 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 	return rule->module ? strncmp(module, rule->module, strlen(rule->module)) == 0 : is_program;
 }
 
-/* This name stands for functions without a name. Patterns that match any name match it, too. */
+/*
+ * The name that a function without a name has for patterns. So a pattern that matches every name
+ * matches functions without a name.
+ */
 #define NAMELESS "?"
 
 static bool matches_patch_rule(const struct patch_rule *rule, const struct patch_subject *subject)

@@ -37,8 +37,9 @@ enum steer_flags {
 #define STEER_DECLARED ((uint32_t)(STEER_TRACE_INCLUDE | STEER_TRACE_EXCLUDE))
 
 /*
- * A change to a running recording. A member counts only with its flag. Starts as { 0 } and ends
- * with steer_change_deinit().
+ * A change to a running recording. If a member has a flag in enum steer_flags, the member is valid
+ * only when this flag is set in @flags. The struct starts as { 0 } and ends with
+ * steer_change_deinit().
  *
  * @specs: for each enum spec_option, the added specs in the form of the option, separated by ';';
  *         may be empty
@@ -67,9 +68,10 @@ void steer_change_deinit(struct steer_change *change);
 #define cleanup_steer_change cleanup(steer_change_deinit)
 
 /*
- * @arg: form of the word's argument, for help texts; NULL: the word takes none
+ * @arg: the form of the word's argument, for help texts; NULL: the word has no argument
  * @flag: enum steer_flags that the word sets
- * @take: applies the word with its argument, if it has one; NULL: the word only sets @flag
+ * @take: applies the word. Gets the word's argument, or NULL if the word has no argument. @take is
+ *        NULL when the word only sets @flag
  */
 struct steer_word {
 	const char *word;

@@ -9,8 +9,8 @@
 #include "utils/base/sink.h"
 
 /*
- * This view shows a record before the records after it are read. So the durations of calls are not
- * known, and the filter by duration in @stages has no effect.
+ * This view shows each record as soon as the record is read. When the ENTRY of a call is read, the
+ * duration of the call is unknown. So the filter by duration in @stages has no effect.
  *
  * @is_verbose: show the bytes of each record, and the lines of task.txt
  * @shows_args: show the values of arguments and return values
@@ -23,8 +23,8 @@ struct dump_config {
 
 /*
  * Show all records, one file after the other. A damaged file is shown up to the damage. Returns 1
- * on success, 0 when there was no record, or a negative errno. The errno has a text in @err, unless
- * it is the failure of @sink.
+ * on success, 0 when there was no record, or a negative errno. When a write to @sink has failed,
+ * @err gets no text. After any other error, @err has a text.
  *
  * @broken: gets the message about a damaged file
  */

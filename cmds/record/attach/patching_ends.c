@@ -6,9 +6,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * LOOKS is the maximum number of searches for open calls. Between two searches, open calls may end.
- * TRIES also counts attempts that fail because a thread is in a hook. A thread leaves a hook as
- * soon as it has a CPU.
+ * LOOKS is the maximum number of complete searches for open calls. Between two searches, open calls
+ * may end. TRIES is the maximum number of all attempts, including those that fail because a thread
+ * is in a hook. Such a thread leaves the hook as soon as the thread has a CPU.
  */
 #define LOOKS	  12
 #define TRIES	  50
@@ -85,7 +85,10 @@ static int try_taking_out(struct attaching *a, const struct process_patches *pat
 		ret = attaching_find_codes(a, ATTACH_CODES, err);
 	if (ret == 0)
 		ret = attaching_stop_all(a, err);
-	/* Threads that have started meanwhile have new stacks. */
+	/*
+	 * Threads may have started after the first maps_read(). The stacks of these threads must be
+	 * in a->maps.
+	 */
 	if (ret == 0)
 		ret = maps_read(&a->maps, a->w.pid);
 	if (ret == 0 && attaching_is_anybody_within(a))

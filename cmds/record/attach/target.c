@@ -93,7 +93,7 @@ static int list_named(struct named *named, const char *name)
 	return 0;
 }
 
-/* Drops processes that have ended meanwhile, or have executed another program. */
+/* Drops the processes that have ended, or executed another program, since the list was made. */
 static void keep_named(struct named *named, const char *name)
 {
 	size_t kept = 0;
@@ -201,7 +201,7 @@ static bool is_kernel_thread(pid_t pid)
 	if (read_proc(pid, "stat", &stat) < 0)
 		return false;
 
-	/* The search begins at the end, since the name may contain any character, also ')'. */
+	/* The name ends at the last ')', since the name itself may contain any character. */
 	const char *rest = strrchr(strbuf_str(&stat), ')');
 
 	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&

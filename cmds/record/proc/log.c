@@ -37,7 +37,10 @@ void proc_log_gather(struct proc_log *log)
 	log->gathers = true;
 }
 
-/* Writes and empties @log->records. If memory was short, @log->records lacks the last record. */
+/*
+ * Writes the records in @log->records to the file, and empties @log->records. If there was no
+ * memory for a record, the file lacks this record.
+ */
 static void write_records(struct proc_log *log)
 {
 	struct strbuf *records = &log->records;

@@ -25,7 +25,7 @@ struct traced_call {
 	struct strbuf path;
 };
 
-/* Forget the system call. The task is not in it any more. */
+/* Forget the system call, because the task has left this system call. */
 void stopped_reset(struct traced_call *call);
 
 /* Note the system call before it runs. Returns true when its record must be made after the call. */

@@ -9,16 +9,20 @@
 #include <stddef.h>
 
 /*
- * Any thread may call this function. Reserve space after the @len bytes that were just appended
- * through @fd. This does nothing if the file is small or not on ext4, if earlier reserved space is
- * left, or if the disk is nearly full. The space is at most the file's size, and at most
- * RESERVE_MAX. The length of the file stays as it is. Returns true when space was reserved. The
- * caller must then call reserve_release() at the end. Without that call the file keeps the space
- * until it is truncated or removed.
+ * Reserve space after the @len bytes that were just appended through @fd. Any thread may call this
+ * function. No space is reserved if the file is small or not on ext4, if the file has unused space
+ * from an earlier call, or if the disk is nearly full. The new space is at most the file's size,
+ * and at most RESERVE_MAX. The length of the file stays as it is.
+ *
+ * Returns true when space was reserved. After the last append, the caller must then call
+ * reserve_release(). Otherwise the file keeps the space until the file is truncated or removed.
  */
 bool reserve_ahead(int fd, size_t len);
 
-/* Free the reserved space of all files in the directory @dir_fd. No file may grow during a call. */
+/*
+ * Free the reserved space of all files in the directory @dir_fd. While reserve_release() runs, no
+ * file in the directory may grow.
+ */
 void reserve_release(int dir_fd);
 
 /*

@@ -58,13 +58,19 @@ void notes_close(struct processes *procs);
 /* Warn about declared events that are missing in the recording. Call it after notes_close(). */
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
-/* True when a fork has begun and its child is not noted yet. It stays true after a failed fork. */
+/*
+ * True when a process has begun a fork, and the child has not stored its pid in the notes of the
+ * process. After a failed fork, the result stays true.
+ */
 bool notes_has_newborns(const struct processes *procs);
 
-/* Do the work that @proc requests in its page. Called by writers. */
+/* Do the work that @proc requests in the first page of its arena. Called by writers. */
 void notes_obey(struct processes *procs, struct process *proc);
 
-/* Set arena.news of @proc, which must have an arena. Any thread that may use @proc may call it. */
+/*
+ * Set arena.news of @proc, which must have an arena. Any thread that may use @proc may call this
+ * function.
+ */
 void notes_tell_news(struct process *proc);
 
 /*

@@ -8,8 +8,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * Lines get their numbers in steps of this many lines. A step takes a few milliseconds. Keys are
- * checked between two steps.
+ * The number of lines that get their numbers in one step of the work. A step takes a few
+ * milliseconds. Keys are checked between two steps.
  */
 #define WORK_LINES  (8ULL * PAGE_LINES)
 /* The maximum number of calls that one key press folds. */
@@ -713,10 +713,7 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	return 0;
 }
 
-/*
- * Gives numbers to more lines until @line is known, or until the user does not want to wait any
- * longer.
- */
+/* Gives numbers to more lines until @line is known, or until the user ends the wait. */
 static int number_up_to(struct replay_view *view, uint64_t line, struct uft_err *err)
 {
 	int ret = 0;
@@ -764,7 +761,11 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 	return first_ns == UINT64_MAX ? 0 : first_ns;
 }
 
-/* Reads on up to @time_ns, if passes can begin at marks. Returns replay_pages_at_time(). */
+/*
+ * If passes can begin at marks (pages.can_seek), gives numbers to lines until a mark is later than
+ * @time_ns, until all lines have numbers, or until the user presses a key. Returns the result of
+ * replay_pages_at_time().
+ */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {
 	const struct replay_marks *marks = &view->pages.marks;

@@ -23,7 +23,7 @@ struct response_file {
 };
 
 /*
- * Returns a copy of a text, with a NUL after it. The text itself may have NULs, too. Returns NULL
+ * Returns a copy of a text, and ends the copy with a NUL. The text may contain NULs. Returns NULL
  * when memory is short.
  */
 static char *copy_of(const struct text *text)

@@ -16,7 +16,8 @@
  * A block that is being filled. Starts as zeros and ends with block_deinit().
  *
  * A block begins with varints: the number of rows, and the length of each column in bytes. The
- * columns follow. In the page, blocks are in base64. They are packed if this build has zlib.
+ * columns follow. In the page, a block is compressed, if this build has zlib, and then encoded in
+ * base64.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];

@@ -1,6 +1,7 @@
 /*
  * Checks messages, fills in message headers, and parses addresses (see control.h). The probe
- * contains this file, so strlen(3) is the only function of libc in this file.
+ * contains this file, and the probe may need only a few functions of libc. So this file calls no
+ * function of libc but strlen(3).
  */
 #include "utils/format/probe/control.h"
 

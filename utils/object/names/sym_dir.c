@@ -62,8 +62,8 @@ static int try_file(const char *dir, const char *name, const struct sym_query *q
 }
 
 /*
- * True for "<basename>-<4 hex>.sym": the second and later modules with the same basename have
- * such names.
+ * True for "<basename>-<4 hex>.sym". When several modules have the same basename, the symbol files
+ * of the second and later modules have such names.
  */
 static bool is_numbered(const char *name, const char *basename)
 {
@@ -75,8 +75,8 @@ static bool is_numbered(const char *name, const char *basename)
 }
 
 /*
- * Try the files with a number. @found has room for NAME_MAX + 1 bytes, and gets the name of the
- * file that was found.
+ * Try the files whose names is_numbered() accepts. @found has room for NAME_MAX + 1 bytes, and gets
+ * the name of the file that was found.
  */
 static int try_numbered_files(const char *dir, const struct sym_query *query, struct symtab *out,
 			      char *found, struct uft_err *err)

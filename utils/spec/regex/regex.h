@@ -26,12 +26,16 @@ struct regex *regex_create(const char *text, struct uft_err *err);
 void regex_destroy(struct regex *regex);
 
 /*
- * True when the expression matches a part of the @len bytes at @name. Threads may share @regex, and
- * wait for each other. When memory is short, the search is slower, but the result is right.
+ * True when the expression matches a part of the @len bytes at @name. Threads may share @regex:
+ * while one thread searches, the others wait. When memory is short, the search is slower, but the
+ * result is right.
  */
 bool regex_finds(struct regex *regex, const char *name, size_t len);
 
-/* For tests: the steps of all past searches with @regex, and the maximum for one byte. */
+/*
+ * For tests. regex_steps() returns the number of steps of all past searches with @regex.
+ * regex_steps_per_byte() returns the maximum number of steps for one byte of a name.
+ */
 size_t regex_steps(const struct regex *regex);
 size_t regex_steps_per_byte(const struct regex *regex);
 

@@ -46,7 +46,7 @@ static int64_t change_of(const struct tree_node *node)
 	return (int64_t)(total_of(pair_of(node)) - total_of(base_of(node)));
 }
 
-/* Add all programs, or all calls of a function, to @sum as one tree. */
+/* Add all calls of the function @func to @sum as one tree. If @func is NULL, add all programs. */
 static int unite(struct tree *from, const char *func, struct tree *sum)
 {
 	for (size_t i = 0; i < from->nr_roots; i++) {

@@ -16,7 +16,10 @@
 #include "utils/format/dbg.h"
 #include "utils/format/sym.h"
 
-/* The limit on the size of all names and files. A program may make any number of functions. */
+/*
+ * The limit on the total size, in bytes, of the names of functions and of their source files. A
+ * program may make any number of functions.
+ */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 
 #define SYM_FILE CALLABLES_MODULE ".sym"
@@ -86,8 +89,8 @@ static int append_symbol(struct callables *all, const struct callable *c)
 }
 
 /*
- * Writes the debug information with which readers show the values. Like the symbol, it is written
- * at once.
+ * Writes the debug information that readers need to show the recorded values of calls of @c. Like
+ * append_symbol(), writes at once, for readers that read during the recording.
  */
 static int append_debug(struct callables *all, const struct callable *c)
 {
@@ -237,7 +240,10 @@ static uint32_t add_range(struct callables *all, struct callable_range *range)
 	return all->nr_ranges;
 }
 
-/* The size of a range that later functions can join. */
+/*
+ * A range from find_range() has room for this many functions. Functions that are added later and
+ * have the same rule get their numbers from the same range.
+ */
 #define RANGE_NUMBERS 256
 
 /*

@@ -91,7 +91,7 @@ export class Search {
 	}
 
 	/**
-	 * Searches arguments and texts of events, after the constructor has searched names.
+	 * Searches the texts of calls and of events. The constructor has already searched all names.
 	 * @param {() => Promise<unknown>} pause lets the browser draw
 	 * @param {() => boolean} isOld true when the answer is not needed any more
 	 */
