@@ -82,8 +82,9 @@ static const struct isa isa_i386 = {
 };
 
 /*
- * Procedure Call Standard for the Arm Architecture (AAPCS32). @knows_floats is false, since small
- * floats fill gaps between larger ones.
+ * Procedure Call Standard for the Arm Architecture (AAPCS32). An argument of type float may be in a
+ * register that was skipped for the alignment of an earlier double. Such registers are not
+ * supported, so @knows_floats is false.
  */
 static const struct isa isa_arm = {
 	.name = "arm",

@@ -40,8 +40,8 @@ void log_problems_note(struct log_problems *problems, const char *path, uint64_t
 		       const char *wrong);
 
 /*
- * Report how many wrong lines of the last file were not reported one by one. Call this function
- * after the last wrong line.
+ * Report the number of wrong lines of the last file that log_problems_note() has not reported. Call
+ * this function after the last wrong line.
  */
 void log_problems_end(struct log_problems *problems);
 

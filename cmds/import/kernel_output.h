@@ -44,10 +44,11 @@ int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err 
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);
 
 /*
- * Write the file kernel_header. If @kallsyms is not empty, write the file kallsyms first. Formats
- * that readers need go from @formats to kernel_header: the format of each event that has records,
- * and the formats of function entries and function returns. Hidden files get their final names in
- * the directory @dir_fd. Returns 0, or a negative error with @err.
+ * Finish the output. If @kallsyms is not empty, write the file kallsyms. If out->hides is set,
+ * rename the files of the CPUs to their final names in the directory @dir_fd. Last, write the file
+ * kernel_header. This file gets formats from @formats: the format of each event that has records,
+ * and the formats of function entries and function returns. Returns 0, or a negative error with
+ * @err.
  */
 int kernel_output_publish(struct kernel_output *out, const struct kernel_formats *formats,
 			  const struct strbuf *kallsyms, int dir_fd, struct uft_err *err);

@@ -12,9 +12,10 @@
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore
- * @is_out: the text must not have the patch now; the recorder writes @is_out together with the text
- * @to_function: the distance in bytes from @site to the function's address in records; INT16_MIN:
- *               too far
+ * @is_out: the patch must not be in the module's code now. When the recorder puts the patch in or
+ *          takes the patch out, it also writes @is_out
+ * @to_function: the distance in bytes from @site to the address that the function has in records.
+ *               INT16_MIN: the distance is too large
  */
 struct patch {
 	uint64_t site;
@@ -36,7 +37,8 @@ struct patch {
  * Functions that the recorder calls in a stopped thread need no lock.
  *
  * @path_hash: shows whether a module that is loaded later comes from the same file as this module
- * @is_waiting: the recorder will write the text, while all threads are stopped
+ * @is_waiting: the patches are not in the module's code yet. The recorder will write these patches
+ *              while all threads are stopped
  */
 struct patched_module {
 	struct patched_module *next;
@@ -79,12 +81,13 @@ void patches_drop(void);
 /* Raises the event's semaphore. While the semaphore is 0, the program may skip the event. */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
-/* True when the text has the bytes of @patch. */
+/* True when the bytes at the site of @patch are those that patch_make_bytes() makes. */
 bool patch_is_there(const struct dl_phdr_info *info, const struct patch *patch);
 
 /*
- * True when the module in @info has the address of @module, and has text at the site of the first
- * patch of @module. Another module, loaded there later, may meet both conditions.
+ * True when the module in @info is loaded at the address of @module, and has executable memory at
+ * the site of the first patch of @module. Another module that was loaded there later may meet both
+ * conditions.
  */
 bool patched_module_is_at(const struct dl_phdr_info *info, const struct patched_module *module);
 

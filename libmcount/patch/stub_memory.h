@@ -1,6 +1,6 @@
 /*
- * Memory near a module for the probe's code: stubs of the module's patches, and gates for its
- * patched calls.
+ * Memory near a module for the probe's code: stubs and gates. Patches of the module lead to stubs,
+ * or to gates that jump to hooks.
  */
 #ifndef UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 #define UTRAIL_LIBMCOUNT_STUB_MEMORY_H
@@ -41,8 +41,8 @@ struct stub_memory {
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
- * COLD. Makes memory within 2 GiB of the whole module, with @bytes of stubs that @write writes, and
- * with cells that lead to the hooks. Returns the memory, or NULL when there is none.
+ * COLD. Makes stub memory within 2 GiB of the whole module. @write writes the stubs, which need
+ * @bytes bytes. The cells lead to the hooks. Returns the memory, or NULL on failure.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);

@@ -3,8 +3,8 @@
 #define UTRAIL_LIBMCOUNT_EXEC_H
 
 /*
- * COLD, once, when probe.address is known. Prepares the variables for executed programs, and finds
- * the next definitions of the interposed functions.
+ * COLD, once, when probe.address is known. Prepares the environment variables that the probe adds
+ * for executed programs. Also finds the next definitions of the interposed functions.
  */
 void exec_setup(void);
 

@@ -39,7 +39,10 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * dynamic, uintptr_t base);
 /* Returns a name's hash, by the function that DT_GNU_HASH uses. */
 uint32_t loaded_hash(const char *name);
 
-/* True when the strings are equal. Calls of libc, such as strcmp(3), may still be unbound. */
+/*
+ * True when the strings are equal. Does not call strcmp(3), because calls of libc may still be
+ * unbound.
+ */
 bool loaded_is_same(const char *a, const char *b);
 
 /* The name of a symbol, the loaded_hash() of that name, and the kind of the symbol. */

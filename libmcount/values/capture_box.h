@@ -1,4 +1,7 @@
-/* The contents of containers of the C++ library: the part of a capture program that fills a box. */
+/*
+ * Captures the contents of containers of the C++ library. A box holds the captured content of one
+ * container (utils/format/probe/capture.h).
+ */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_BOX_H
 
@@ -12,10 +15,11 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 		 uint32_t bytes);
 
 /*
- * The text of a std::string, found through the object's first words. In libstdc++ they are the
- * text's address and its length. libc++ on little-endian machines has two forms. If bit 0 is set,
- * the words are capacity, length and address. Otherwise the first byte is twice the length, and the
- * text follows it.
+ * The text of a std::string. string_text_of() finds the text through the first 8-byte words of the
+ * object. In libstdc++ the words are the text's address and the text's length. libc++ on
+ * little-endian machines has two forms. If bit 0 of the first word is set, the words are capacity,
+ * length and address. Otherwise the first byte of the object is twice the length, and the text
+ * follows this byte.
  */
 struct string_text {
 	uint64_t at;
@@ -34,7 +38,7 @@ static inline struct string_text string_text_of(const uint64_t words[STRING_WORD
 	return (struct string_text){ object + 1, (words[0] & 0xff) >> 1 };
 }
 
-/* Returns how many of an object's first bytes string_text_of() needs. */
+/* Returns the number of bytes that string_text_of() needs, from the beginning of the object. */
 static inline uint32_t string_bytes(bool is_llvm)
 {
 	return (is_llvm ? STRING_WORDS : 2) * sizeof(uint64_t);

@@ -1,4 +1,7 @@
-/* Writes records with a payload, to the ring or to the buffer of an aside. */
+/*
+ * Writes records with a payload to the ring of a thread, or to the buffer of an aside. An aside
+ * keeps the records of a signal handler that has interrupted a hook (hot/aside.h).
+ */
 #ifndef UTRAIL_LIBMCOUNT_EMIT_H
 #define UTRAIL_LIBMCOUNT_EMIT_H
 
@@ -33,15 +36,19 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * Returns the total number of bytes of the record at @at in an aside's buffer. With RECORD_MORE,
- * the payload follows the record, after eight bytes with the payload's length.
+ * Returns the total number of bytes of the record at @at in the buffer of an aside (hot/aside.h).
+ * If the record has the flag RECORD_MORE, eight bytes with the length of the payload follow the
+ * record. The payload comes after these bytes.
  */
 uint32_t emit_aside_bytes(const char *at);
 
 /* Returns how many bytes emit_from_aside() needs in the ring of calls. */
 uint32_t emit_ring_bytes(const char *at);
 
-/* HOT, rarely: copy the aside's record at @at to the ring of @t, with another data word. */
+/*
+ * HOT, rarely: copy a record from the buffer of an aside (hot/aside.h) to the ring of @t. @at is
+ * the record in the buffer. The copy has the time @time_ns and the data word @data.
+ */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 
 #endif

@@ -68,7 +68,7 @@ static const char *const statements[] = {
 };
 
 /*
- * A function that the exporter knows. It is an element of an array whose index is the function id.
+ * An element of sqlite_export.known: a function that the exporter knows.
  *
  * @is_put: the function is in the table of functions
  * @nr_open: the number of open calls of all functions whose count_id is the index of this element
@@ -305,15 +305,18 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 
 	int ret = know_function(s, func);
 
-	/* s->known has an element for func->count_id, which is not larger than func->id. */
+	/*
+	 * s->known has an element for func->count_id, because no count_id is larger than the
+	 * function's id.
+	 */
 	if (ret == 0)
 		s->known[func->count_id].nr_open++;
 	return ret;
 }
 
 /*
- * Returns the time of the innermost call minus the time of its callees. Callees that are not in the
- * database are not subtracted.
+ * Returns the time from the beginning of the innermost open call to s->last_ns, minus the time of
+ * the callees of this call. Callees that are not in the database are not subtracted.
  */
 static uint64_t rest_ns(const struct sqlite_export *s)
 {

@@ -40,7 +40,7 @@ enum pipeline_order {
 
 /*
  * @tids: read only these @nr_tids tasks; none: read all
- * @kinds: additional kinds of sources, which end with NULL; NULL: none
+ * @kinds: additional kinds of sources, as a list with NULL as its last element. @kinds may be NULL
  */
 struct pipeline_config {
 	struct stage_config stages;
@@ -76,8 +76,9 @@ struct view_resume {
  * @events: gets successive events of one task, which are valid during the call only
  * @resume: called before the events of a part of @at->task. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
- * @mixed: when tasks alternate, gets the events of all these tasks, in the order of time. NULL:
- *         @events gets these events. Each call of @events gets a few events of one task
+ * @mixed: called when the events of several tasks alternate in time. Gets events of several tasks,
+ *         in the order of time. NULL: @events gets these events instead, a few events of one task
+ *         in each call
  * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
  *            the second window of each task, and so on
  */
@@ -102,8 +103,8 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @kernel: nests the calls of the kernel that come from @queued, if the lane @has_kernel_calls
- * @others: the other sources; at equal times, records come before events of these sources
+ * @kernel: if the lane @has_kernel_calls: nests the calls of kernel functions that are in @queued
+ * @others: the sources other than @user. At equal times, events of @user come first
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
@@ -112,15 +113,17 @@ enum lane_state {
  * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch
  *          and after the last one, while other tasks use the memory
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
- * @opened: with opens_at_start: the calls that are open before the range
- * @has_events: read_events() has found events in the range, which may be hidden later
+ * @opened: with opens_at_start: the calls that are open when the time range begins
+ * @has_events: read_events() has found events in the time range. Later stages may hide these events
  * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or an EVENT_POINT was
  *              read
  * @has_begun: with opens_inherited: the first record was read
- * @is_cut: the task goes on after the range
+ * @is_cut: the task goes on after the time range
  * @goes_on: the task goes on after the lane's end (split.h)
- * @nr_kernel_cut: number of the kernel's calls that were open when the range began
- * @nr_kernel_in: number of the kernel's calls entered in the range and still open
+ * @nr_kernel_cut: number of calls of kernel functions that began before the time range and are
+ *                 still open
+ * @nr_kernel_in: number of calls of kernel functions that began in the time range and are still
+ *                open
  */
 struct lane {
 	struct pipeline *pipe;
@@ -164,10 +167,11 @@ struct lane {
  *          time_filter_ns, size_filter, depth and is_off, so these four are set to their defaults
  * @kinds: the kinds of the sources whose files hold events of all tasks. The last element is NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
- * @feed: in a growing recording, always open; in other recordings, open while the pipeline runs
+ * @feed: moves the events of the sources of @kinds to the lanes. In a growing recording, @feed is
+ *        always open. In other recordings, @feed is open while the pipeline runs
  * @surveys: an element for each task (task->index); NULL in a growing recording
- * @window_bytes: the maximum memory for queued events: of all tasks if tasks are merged by time, or
- *                of one lane that streams (lane->streams)
+ * @window_bytes: the maximum memory for the queued events of one window of time
+ *                (pipeline_next_window(), lane_stream())
  * @held_bytes: the maximum memory for queued events of tasks that come one after the other
  * @kernel: the number of events that the kernel has lost, according to the files that were read
  * @ext: extern.dat; NULL: there is none
@@ -175,13 +179,13 @@ struct lane {
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, from which "elapsed" counts
- * @limit_ns: nothing later is read; UINT64_MAX unless the recording grows
- * @known_ns: growing recording: all events up to this time have been in the queues. When @known_ns
- *            reaches @first_ns, @first_ns is final
+ * @limit_ns: later events are not read; UINT64_MAX unless the recording grows
+ * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
+ *            When @known_ns reaches @first_ns, @first_ns is final
  * @has_late_entries: growing recording: the entry of a call may be recorded after events in the
  *                    call, so an event of another source must wait for the next record
  * @broken: the error of the first damaged file; the other files are still read
- * @runs_windows: tasks come in parts (pipeline_run_windows())
+ * @runs_windows: the view gets the tasks in windows of time (pipeline_run_windows())
  * @is_stopped: any thread may set it. The run then ends at its current position, without an error
  * @has_shown: an event has passed all stages
  * @read_bytes: the bytes of records that were read so far
@@ -240,8 +244,9 @@ int pipeline_run(struct pipeline *pipe, const struct view *view, struct uft_err 
 uint64_t pipeline_bytes(const struct pipeline *pipe);
 
 /*
- * Returns the time of the first record of all tasks. Elapsed times of time ranges count from this
- * time. Events in other files may be earlier. Without records, returns pipe->first_ns.
+ * Returns the time of the earliest record in the files <tid>.dat. The elapsed times of --time-range
+ * are counted from this time. Events of the other files may be earlier. If there are no records,
+ * returns pipe->first_ns.
  */
 uint64_t pipeline_first_record_ns(const struct pipeline *pipe);
 
@@ -283,8 +288,8 @@ void lane_close(struct lane *lane);
 void lane_release(struct lane *lane);
 
 /*
- * Free the buffers until the lane runs again. All events in the buffers must have been passed to
- * the view.
+ * Free the event buffers of the lane. The lane gets new buffers when it runs again. All events in
+ * the buffers must have been passed to the view.
  */
 void lane_release_events(struct lane *lane);
 
@@ -295,7 +300,10 @@ void lane_release_events(struct lane *lane);
  */
 size_t lane_read(struct lane *lane, struct event *events, size_t max);
 
-/* Returns the time of the next event that is not a record, or UINT64_MAX if there is none. */
+/*
+ * Returns the time of the next event of the sources in lane->others, or UINT64_MAX if there is
+ * none.
+ */
 uint64_t lane_next_other_ns(const struct lane *lane);
 
 /* Returns the time up to which all events are known, or UINT64_MAX if none are missing. */
@@ -322,12 +330,15 @@ uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 /* Open all sources, and fill in @nr_sources and @surveys. */
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
-/* True when the task has records, or other events that are shown. */
+/*
+ * True when the options select the task, and the task has records or has other events that are
+ * shown.
+ */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
 /*
- * Returns the plan for the files of @nr_tasks tasks. It leaves file descriptors for the other
- * sources.
+ * Returns the plan for the files <tid>.dat of @nr_tasks tasks. The plan keeps enough file
+ * descriptors free for pipe->nr_sources files of other sources.
  */
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
@@ -349,11 +360,12 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that have events other than records. These lanes run window by window, so each file
- * is read only once. pipeline_load_group() then skips these lanes.
+ * Run all lanes that have events of other sources than <tid>.dat. In each window of time, these
+ * lanes run one after the other. So each file is read only once. pipeline_load_group() then skips
+ * these lanes.
  *
- * Does nothing if there are no calls of the kernel, if the events fit into @held_bytes, or if @view
- * does not accept tasks in parts. Returns 0, or a negative errno with @err.
+ * Does nothing if no calls of kernel functions were recorded, if the events fit into @held_bytes,
+ * or if @view does not accept tasks in parts. Returns 0, or a negative errno with @err.
  */
 int pipeline_run_windows(struct pipeline *pipe, const struct view *view, struct uft_err *err);
 

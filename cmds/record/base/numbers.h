@@ -12,8 +12,9 @@
 #include "cmds/record/base/peer.h"
 
 /*
- * Recordings use only numbers of the recorder's pid namespace, because processes in different
- * namespaces may have equal numbers. All functions read /proc, so they only find living processes.
+ * A recording contains only the numbers that tasks have in the recorder's pid namespace. The
+ * numbers that tasks have in their own namespaces are not unique. All functions of this header read
+ * /proc, so they find only living processes.
  */
 
 /*
@@ -37,7 +38,10 @@ pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 DIR *numbers_list(pid_t os_pid);
 pid_t numbers_next(DIR *list);
 
-/* Returns the number of the parent of process @os_pid, or 0 when it is unknown. */
+/*
+ * Returns the number that the parent of process @os_pid has in the recorder's namespace, or 0 when
+ * the number is unknown.
+ */
 pid_t numbers_of_parent(pid_t os_pid);
 
 #endif

@@ -106,8 +106,9 @@ static bool has_more_than_its_user(const struct ids *ids)
 
 /*
  * A process may name files, and then execute a setuid program before the recorder opens the files.
- * So the files are opened with the rights of the user that has connected. If root has connected,
- * the present ids of the process count instead.
+ * So if @known is set, the files are opened with the rights of the user that the process had when
+ * it connected to the recorder. If that user was root, the current ids of the process are used
+ * instead.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {
@@ -126,7 +127,10 @@ static int enter_rights(pid_t pid, const struct peer *known, struct rights *befo
 	if (!known && has_more_than_its_user(&ids))
 		return -EPERM;
 	if (known && (!is_read || known->uid != 0)) {
-		/* If the process has changed its user since the connection, use no groups. */
+		/*
+		 * If the process has changed its user after it connected, use no supplementary
+		 * groups.
+		 */
 		if (ids.uid != known->uid)
 			strbuf_reset(&status);
 		ids.uid = known->uid;

@@ -31,10 +31,10 @@ struct rights {
 int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
- * Like rights_enter_as(), for the process @peer at the other end of a socket. If the process was
- * not root when it connected, or cannot be looked up, this thread gets the rights of the user at
- * the time of the connection. In both cases, a setuid program that the process has executed since
- * then has no effect.
+ * Like rights_enter_as(), for the process @peer at the other end of a socket. In two cases, this
+ * thread gets the rights of the user that the process had when it connected (@peer->uid): if this
+ * user was not root, or if the process cannot be looked up now. In both cases, a setuid program
+ * that the process has executed after the connection has no effect.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);

@@ -28,8 +28,9 @@ static struct known_module *module_of(const struct overhead *o, const struct pro
 /* --- looking at processes --- */
 
 /*
- * True when the hook is in the text of the process, or when the process cannot be read. False when
- * only the site cannot be read: the process has unloaded the module.
+ * True when the hook of @patch is in the code of the process, or when the memory of the process
+ * could not be opened (@memory < 0). False when the code has no hook, or when the site cannot be
+ * read because the process has unloaded the module.
  */
 static bool is_hooked(int memory, const struct plan_patch *patch)
 {
@@ -44,8 +45,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /*
- * Returns the number of hooks of left-out functions. If @notes is set, also sets @stays of these
- * functions.
+ * Returns the number of hooks that this module still has for functions that are left out of the
+ * recording. If @notes is true, marks these functions (module_left_out.stays).
  */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
@@ -92,7 +93,10 @@ static size_t look_at_process(const struct overhead *o, const struct process *p,
 	return nr;
 }
 
-/* Adds up the call rates of the left-out functions whose hooks could not be taken out. */
+/*
+ * Adds up the call rates of functions that --overhead leaves out of the recording, but that still
+ * have hooks.
+ */
 static void count_left(struct overhead *o)
 {
 	o->budget.left_rate = 0;
@@ -150,8 +154,9 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * Take the hooks of left-out functions out of a process. A process without these hooks may have an
- * old plan. The old plan may put such hooks in, so the process is looked at again later.
+ * For one process: remove the hooks of the functions that --overhead leaves out. A process without
+ * these hooks may still use an older plan, and may put such hooks in later. So such a process is
+ * checked again at the next call of overhead_take_hooks_out().
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

@@ -53,7 +53,7 @@ uint64_t settings_smallest_size(const struct record_settings *settings)
  *
  * @listed_below: a size in bytes. The plan lists all smaller functions, so that the probe knows the
  *                sizes of these functions
- * @out: gets the functions of the module, relative to its start
+ * @out: gets the functions of the module, with addresses relative to the module's start
  */
 struct binding {
 	const struct record_settings *settings;
@@ -213,7 +213,10 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 	}
 }
 
-/* Plan the functions in the modules of a new image. Each file is bound only once. */
+/*
+ * Plan the functions in the modules of a new process image. The options are applied to the
+ * functions of each file only once (bind_module()).
+ */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
 {
@@ -289,8 +292,8 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 }
 
 /*
- * Adds the left-out functions, all with one rule: PLAN_LEFT_OUT. If the options give a left-out
- * function another rule, the function keeps that rule.
+ * Adds the functions that --overhead leaves out of the recording, all with one rule: PLAN_LEFT_OUT.
+ * If the options give such a function a rule, the function keeps the rule of the options.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)

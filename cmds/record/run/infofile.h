@@ -20,8 +20,9 @@ int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err 
 char *infofile_command_line(const struct opts *opts);
 
 /*
- * Write those options of `record` that the commands that read the recording must apply
- * (doc/formats/events.md, "default.opts"). Returns 0, or a negative error with @err.
+ * Write the file default.opts. It contains options of `record` that other commands must apply when
+ * they read the recording (doc/formats/events.md, "default.opts"). Returns 0, or a negative error
+ * with @err.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err);
 

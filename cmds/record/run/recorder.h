@@ -31,7 +31,7 @@
 #include "utils/base/err.h"
 
 /*
- * The whole recorder. The headers of the members say which thread may use them.
+ * The whole recorder. The header of each member's type says which threads may use the member.
  *
  * @control, @control_fd: the page that all probes share with the recorder
  * @program_fd: a pidfd of the program, valid from recorder_run() on
@@ -97,16 +97,16 @@ struct recorder_end {
 void recorder_signals(const struct record_settings *settings, sigset_t *set);
 
 /*
- * Serve probes until the program @child has ended, and all traced processes that the program left
- * running have ended. Interrupts can end this function earlier (base/alive.h). Returns 0, or a
- * negative errno with a text.
+ * Serve probes until the program @child has ended, and then until the other traced processes have
+ * ended. Interrupts can end this function earlier (base/alive.h). Returns 0, or a negative errno
+ * with a text.
  */
 int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, struct uft_err *err);
 
 /*
- * For attach_how.wait. Wait a moment for requests from probes, and handle each request that
- * arrives. When the recorder makes a thread of the program call a function, the thread may send
- * requests before the function returns. @arg: the struct recorder
+ * The function for attach_how.wait. Waits a moment for requests from probes, and handles each
+ * request that arrives. The recorder can call a function of the probe in a thread of the program.
+ * During this call, the thread may send requests. @arg: the struct recorder
  */
 void recorder_serve_a_moment(void *arg);
 

@@ -71,7 +71,7 @@ int tracefs_open(struct uft_err *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int code = -errno;
 
-	/* A directory that is not a mount point is empty, and cannot be used. */
+	/* If tracefs is not mounted, the directory @path is empty, and cannot be used. */
 	if (fd >= 0 && is_mounted)
 		return fd;
 	if (fd >= 0)

@@ -1,4 +1,7 @@
-/* Saves and restores the tracer's settings, which all users share (see tracefs_state.h). */
+/*
+ * Saves and restores the settings of the kernel's tracer, which all programs share (see
+ * tracefs_state.h).
+ */
 #include "cmds/record/sources/tracefs_state.h"
 
 #include <errno.h>
@@ -51,7 +54,8 @@ static const struct {
 };
 
 /*
- * @text: the text to write. If it is empty, the file is only emptied. NULL: there is no such file
+ * @text: the text to write. With an empty text, the file is emptied, and nothing is written. NULL:
+ *        the file does not exist, or is not writable
  */
 struct saved {
 	char *text;
@@ -257,7 +261,7 @@ int tracefs_state_keep(struct tracefs_state *state, int tracefs_fd, struct uft_e
 	for (size_t i = 0; ret == 0 && i < ARRAY_SIZE(files); i++)
 		ret = save(tracefs_fd, i, &saved[i], err);
 	/*
-	 * All programs that trace share one trace buffer. If another program traced at the same
+	 * The kernel has one trace buffer for all programs. If another program traced at the same
 	 * time, the buffer would mix the records of the two programs.
 	 */
 	if (ret == 0 && saved[0].text && strcmp(saved[0].text, "nop\n") != 0)

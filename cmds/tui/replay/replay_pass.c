@@ -10,8 +10,8 @@
 #include "utils/view/replay/replay_columns.h"
 
 /*
- * An error code that ends the pipeline early when the pass has everything that it needs. It is not
- * a failure.
+ * When the pass has everything that it needs, the pass returns this error code to the pipeline. The
+ * pipeline then stops early. This code is not reported as a failure.
  */
 #define ENOUGH	    (-ECANCELED)
 /*
@@ -23,7 +23,7 @@
 /*
  * The open calls of a task.
  *
- * @kept: the copy of a call to which marks point; NULL: no mark was made during this call
+ * @kept: the call's copy, to which marks point. NULL: no mark was made while the call was open
  */
 struct open_stack {
 	struct open_frame {
@@ -57,8 +57,8 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 }
 
 /*
- * Removes a call that has returned. If the call was entered before the page, @event gets the
- * duration of the call.
+ * Removes a call that has returned. If the call was entered before the place where this pass began,
+ * @event has no duration yet (EVENT_UNPAIRED), and gets the duration of the call.
  */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
@@ -187,8 +187,8 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 }
 
 /*
- * Notes new lines in the sink. Only the last line is noted with the facts about @event. The lines
- * before the last line were printed with @event, but are not about @event.
+ * Notes the lines that were added to the sink. Only the last of these lines is noted with the facts
+ * about @event. The earlier lines were printed with @event, but are not about @event.
  */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
@@ -231,7 +231,7 @@ static enum replay_line_kind kind_of(const struct event *event)
 					   : REPLAY_OTHER;
 }
 
-/* Replay has held back an event: writes the line of this event. */
+/* Called when replay has held back the event @pass->waits. Writes the line of this event. */
 static int show_waiting(struct replay_pass *pass)
 {
 	const struct task *task = pass->replay.pending_task;
@@ -241,8 +241,10 @@ static int show_waiting(struct replay_pass *pass)
 }
 
 /*
- * Called when all events before @event have their lines. Adds a mark when a page of lines follows
- * the last mark. Returns ENOUGH when @look ends the pass, or when the pass has reached @end.
+ * Called when the lines of all events before @event were made. If PAGE_LINES lines or more were
+ * made after the last mark, and @event is later than the events before @event, adds a mark. Returns
+ * ENOUGH when @look ends the pass, or when the pass has reached line @end. With @marks, the pass
+ * ends at @end only if a mark was added.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

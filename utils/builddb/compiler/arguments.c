@@ -30,9 +30,9 @@ struct response {
 /*
  * The state while files are read.
  *
- * @open: the open files. Each of them names the file after it. Words are taken from the last file
- *        until its end
- * @nr_files, @nr_bytes: numbers of files and bytes that may still be read
+ * @open: the open files. Each file contains the name of the next file in this list. Words are taken
+ *        from the last file until its end
+ * @nr_files, @nr_bytes: the number of files and the number of bytes that may still be read
  */
 struct expansion {
 	struct arguments_source *source;
@@ -161,7 +161,7 @@ static int take_word(struct expansion *e, const char *word)
 	return arguments_add(e->out, word, strlen(word));
 }
 
-/* Take all words of the open files, and of files that they name. */
+/* Take all words of the open files, and of the files that the open files name. */
 static int take_responses(struct expansion *e)
 {
 	struct strbuf word cleanup_strbuf = { 0 };

@@ -1,4 +1,7 @@
-/* Types of events that are known without a recording, and values of events (see event_kind.h). */
+/*
+ * Finds the type of an event by the event's id, without a recording. Reads and writes the values of
+ * events (see event_kind.h).
+ */
 #include "utils/pipeline/kinds/event_kind.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@ enum regex_op {
 	REGEX_BYTE, /* takes the byte @value */
 	REGEX_SET,  /* takes one byte, which must be in sets[@to] */
 	REGEX_ANY,
-	REGEX_LOOK,  /* takes no byte; goes on only if enum regex_look @value holds */
+	REGEX_LOOK,  /* goes on only if the condition @value (regex_look) is true; takes no byte */
 	REGEX_JUMP,  /* goes on at another node: adds @to to the node's index */
-	REGEX_SPLIT, /* goes on at two nodes: the next one, and the node @to nodes further */
+	REGEX_SPLIT, /* goes on at two nodes: the next node, and the target (regex_node.to) */
 	REGEX_MATCH,
 };
 

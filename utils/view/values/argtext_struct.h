@@ -55,7 +55,8 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
  * Append the fields of a struct, "{x=1, y=2}", or "{...}" when the fields are unknown. Returns
  * false, without the closing brace, when @boxed->put returns false.
  *
- * @boxed: appends the boxed fields; NULL: each of them is "{...}"
+ * @boxed: appends the fields whose content is in a box (struct_field.is_boxed). If @boxed is NULL,
+ *         each of these fields is shown as "{...}"
  */
 bool argtext_put_fields(struct subject *s, const struct argspec *spec,
 			const struct arg_value *value, const struct boxed_fields *boxed,
