@@ -236,7 +236,10 @@ static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_e
 	return 1;
 }
 
-/* True for records of tracers that readers do not show. */
+/*
+ * True for records that a tracer of the kernel has written, except records of function calls.
+ * Readers do not show these records.
+ */
 static bool is_of_tracer(const struct kernel_event_type *type)
 {
 	return type && type->is_tracer && !type->graph.kind;
@@ -353,7 +356,7 @@ static int compare_parts(const void *a, const void *b)
 		return x->cpu->cpu < y->cpu->cpu ? -1 : 1;
 	/*
 	 * The buffers of a CPU keep the order that they have in the file. In the file, the buffer
-	 * of the top instance comes first.
+	 * of the kernel's top tracing instance comes first.
 	 */
 	return (x->place > y->place) - (x->place < y->place);
 }

@@ -16,8 +16,8 @@
 /*
  * HOT. The functions planned_fast_*() that return bool do the whole work and return true, or return
  * false in an uncommon case. After false, frames, records and the selection are unchanged, but
- * planned.has_opted_in may be set. These functions are for threads that are not open
- * (planned_pass.h).
+ * planned.has_opted_in may be set. These functions are not for open threads. planned_pass.h tells
+ * when a thread is open.
  */
 
 static inline struct planned_frame *planned_frame_of(const struct thread *t, const struct frame *f)
@@ -50,7 +50,7 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 	return likely((uint64_t)(t->end - t->at) >= bytes);
 }
 
-/* The flags by which a rule opts in a call, or sets limits for the call and the calls within it. */
+/* With these flags, a rule opts a call in, or sets limits for the call and the calls within it. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
 /* Updates @s for a call whose rule has PLAN_FILTER, which opts the call in. */
@@ -61,9 +61,9 @@ static inline void planned_opt_in(const struct planned *p, struct selection *s)
 }
 
 /*
- * True when an open thread records calls of @func as if @func had no rule. @func may be NULL. In an
- * open thread, a rule with PLAN_FILTER alone makes no difference, unless planned.depth_counts is
- * true.
+ * True when an open thread (planned_pass.h) records calls of @func as if @func had no rule. @func
+ * may be NULL. If PLAN_FILTER is the only flag of a rule, this rule makes no difference in an open
+ * thread, unless planned.depth_counts is true.
  */
 static inline bool planned_is_alike(const struct planned *p, const struct live_func *func)
 {
@@ -71,8 +71,9 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 }
 
 /*
- * True when planned_is_alike() is true and no value is captured. A hook handles a thread's first
- * call of such a function. The stubs record its later calls.
+ * True when planned_is_alike() is true and no value is captured. When a thread calls such a
+ * function for the first time, a hook handles the call. The stubs record the thread's later calls
+ * of the function.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -145,9 +146,12 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 
 /* The decision about a call. */
 enum planned_verdict {
-	PLANNED_KEPT_OUT,  /* filters, or the rule of its function, keep the call out */
-	PLANNED_LET_IN,	   /* filters let it in, but it is too deep, or its function too small */
-	PLANNED_IS_RECORD, /* the call is recorded */
+	/* a filter, or the rule of the called function, keeps the call out */
+	PLANNED_KEPT_OUT,
+	/* the filters let the call in, but the call is too deep, or the function too small */
+	PLANNED_LET_IN,
+	/* the call is recorded */
+	PLANNED_IS_RECORD,
 };
 
 /*
@@ -221,7 +225,7 @@ static inline void planned_put_quick_exit(struct thread *t, const struct frame *
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Opts out a call and all calls within it. */
+/* Opts a call out, with all calls within it. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {

@@ -215,7 +215,10 @@ static void begin_payloads(void *arg)
 	/* Block signals: if a handler jumped out of this function, the ring would stay unused. */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
-	/* In a forked child, the free rings are the parent's until the hook has ended. */
+	/*
+	 * A signal handler may interrupt a hook and fork. In the child, the free rings belong to
+	 * the parent until this hook ends.
+	 */
 	struct ring *r = p && !t->leaves_ring ? arena_claim_ring() : NULL;
 
 	if (r) {
@@ -298,7 +301,10 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 	return true;
 }
 
-/* HOT, rarely. Writes record, entry and payload one after the other to the aside's buffer. */
+/*
+ * HOT, rarely. @t is the aside of a thread (aside.h). Writes record, entry and payload, one after
+ * the other, to the buffer of @t.
+ */
 static bool write_aside(struct thread *t, const struct event_data *entry, const void *payload)
 {
 	uint64_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
@@ -373,8 +379,8 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 }
 
 /*
- * HOT. Begins an event whose payload the library writes to @place. Records of signal handlers
- * go to the aside until end_declared() is called.
+ * HOT. Begins an event whose payload the library writes to @place. Until end_declared() is called,
+ * the records of the thread's signal handlers go to the thread's aside (aside.h).
  */
 static int begin_declared(uint32_t event, struct utrail_trace_place *place)
 {
@@ -397,8 +403,9 @@ static bool end_declared(uint32_t event, const struct utrail_trace_place *place,
 	struct thread *t = place->owner;
 	struct thread *p = t->payloads;
 	/*
-	 * The recording may have ended since open_place(). If a handler has forked, the place is
-	 * private memory.
+	 * After open_place(), the recording may have ended. In that case, nothing is written. A
+	 * signal handler may also have forked after open_place(). In the child, the place is
+	 * private memory, so a write does no harm.
 	 */
 	bool is_done = likely(len <= place->room && t->at && p->ring);
 

@@ -12,7 +12,7 @@
 /* The last STOP in a log, if no record of the stream follows it. */
 enum pxt_stop {
 	PT_NO_STOP,
-	PT_STOP_OF_OWNER,     /* the stream may run again after it */
+	PT_STOP_OF_OWNER,     /* the stream may run again after this STOP */
 	PT_STOP_OF_SUCCESSOR, /* appended by the process that completes the log */
 };
 
@@ -72,7 +72,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log up to the end of these records
- * @has_stop: enum pxt_stop. A record of the stream does not count until the record is in the log
+ * @has_stop: enum pxt_stop. Records that are in the stream, but not in the log, do not count
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -99,8 +99,8 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: returns the address where this process has mapped a stream, for pxt_owner_is_gone().
- * Returns 0 when /proc does not show the mapping at that address, as under an emulator.
+ * gone.c: returns the address of @stream in this process, for pxt_owner_is_gone(). Returns 0 when
+ * /proc does not show a mapping of @stream at this address, as under an emulator.
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
@@ -120,9 +120,10 @@ int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names,
 /* Returns the stream's part for its log, or NULL when no log needs completion. */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log: wait up to a second until the log's keeper begins. While the
- * keeper or another process completes the log, wait a minute at most. Then complete the log if no
- * other process has done so. If the owner is alive, the log does not change.
+ * For a process that opens a log. If the owner of the log's stream is alive, the log does not
+ * change. Otherwise, wait up to a second until the keeper begins to complete the log. While the
+ * keeper or another process completes the log, wait a minute at most. After the wait, complete the
+ * log if no other process has done so.
  */
 void pxt_finish_file(int fd);
 /*

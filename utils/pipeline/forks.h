@@ -1,4 +1,4 @@
-/* The calls within which forked children begin, for filters. */
+/* For filters: finds the calls within which forked children begin. */
 #ifndef UTRAIL_PIPELINE_FORKS_H
 #define UTRAIL_PIPELINE_FORKS_H
 

@@ -104,8 +104,8 @@ int pipeline_survey(struct pipeline *pipe, struct uft_err *err)
 		ret = survey_tasks(pipe, pipe->config.stages.show_outside ? &newcomers : NULL, err);
 	if (ret == 0 && newcomers.nr) {
 		/*
-		 * All events of tasks without a probe are outside of functions. Add these tasks,
-		 * and survey again.
+		 * Tasks without a probe are not in task.txt, but can have events outside of
+		 * functions. Add these tasks to the data, and survey again.
 		 */
 		ret = data_add_tasks(pipe->data, &newcomers);
 		if (ret == 0)
@@ -139,7 +139,7 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task)
 		return false;
 	if (task->data_bytes)
 		return true;
-	/* A task without records has events only outside of the program's functions. */
+	/* If no call of a task was recorded, all events of the task are outside of functions. */
 	if (pipe->surveys) {
 		const struct survey *survey = &pipe->surveys[task->index];
 
@@ -324,8 +324,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- windows of time: in each window, one task after the other --- */
 
 /*
- * Choose the lanes to run in windows. Returns false if no lane is chosen: all events fit into
- * memory, or there are no calls of the kernel.
+ * Choose the lanes to run in windows of time. Returns false if no lane is chosen: all events fit
+ * into memory, or there are no calls of the kernel.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

@@ -69,8 +69,8 @@ int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 	int ret = tracedat_take_u32(&in, &stream->nr_chunks, err);
 
 	/*
-	 * The file's table has the size of this CPU's records. This size does not count nr_chunks,
-	 * which precedes the chunks.
+	 * The file's table states the size of this CPU's records. The stated size does not include
+	 * nr_chunks, which precedes the chunks.
 	 */
 	stream->at = in.at;
 	stream->end = MIN(in.at + cpu->bytes, file->bytes);

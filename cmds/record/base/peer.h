@@ -48,15 +48,15 @@ unsigned peer_own_filters(void);
  * a number in the recorder's namespace.
  */
 enum peer_task {
-	PEER_TASK_OWN,	  /* the thread belongs to that process */
+	PEER_TASK_OWN,	  /* the thread belongs to @os_pid */
 	PEER_TASK_GONE,	  /* no thread has this number any more, or the number was not found */
 	PEER_TASK_OTHERS, /* the thread belongs to another process */
 };
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * The maximum time that the recorder waits for the end of a process, in milliseconds. An ending
- * process loses its memory before its end can be seen.
+ * The longest wait for the end of a process, in milliseconds. The recorder waits after a failed
+ * operation on the process, because an ending process loses its memory before its end can be seen.
  */
 #define PEER_END_MS 200
 

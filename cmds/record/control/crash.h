@@ -1,6 +1,6 @@
 /*
- * The calls that were open when a signal ended a traced process. Probes report them, and they are
- * printed with names at the end of the recording.
+ * The calls that were open when a signal ended a traced process. The process's probe reports these
+ * calls. At the end of the recording, the recorder prints the calls with names.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CRASH_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CRASH_H

@@ -40,8 +40,12 @@ struct patch_subject;
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
 
 /*
- * Returns the choice of the rules for the function @sym (NULL: it has no name). The rules note that
- * the function can be patched (@can_be), or the reason @why_not.
+ * Returns the choice that the rules make for a function. Each rule that matches the function notes
+ * @can_be and @why_not.
+ *
+ * @sym: NULL: the function has no name
+ * @can_be: the function can be patched
+ * @why_not: the reason why the function cannot be patched, or NULL
  */
 enum patch_choice finding_choose(struct finding *f, const struct symbol *sym, bool can_be,
 				 const char *why_not);

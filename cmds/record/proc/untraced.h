@@ -1,7 +1,7 @@
 /*
- * Changes system calls that make children without a tracer (CLONE_UNTRACED). Such a child would
- * inherit the seccomp filter. Without a tracer, all system calls that the filter reports would fail
- * in the child.
+ * Removes the flag CLONE_UNTRACED from system calls. A child that is made with this flag has no
+ * tracer, but inherits the seccomp filter. In a child without a tracer, all system calls that the
+ * filter reports would fail.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
 #define UTRAIL_CMDS_RECORD_PROC_UNTRACED_H
@@ -10,8 +10,10 @@
 #include <sys/types.h>
 
 /*
- * Remove CLONE_UNTRACED from the arguments of clone(2) or clone3(2). @tid is stopped before that
- * call. @info: describes the stop
+ * Remove CLONE_UNTRACED from the arguments of clone(2) or clone3(2).
+ *
+ * @tid: a task that is stopped before this system call
+ * @info: describes the stop
  */
 void untraced_take_out(pid_t tid, const struct __ptrace_syscall_info *info);
 

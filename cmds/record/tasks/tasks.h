@@ -100,9 +100,10 @@ void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct 
 
 /*
  * For long flight recordings: forget ended threads, ended forked processes, and new ids that were
- * released by tasks_release(). The tasks in @kept, which have a file, and their parents stay. No
- * file may be added during the call. A forgotten process gets its lines again with its next new
- * task. The function sorts @kept. A failed write is noted in the store.
+ * released by tasks_release(). The tasks in @kept stay, because these tasks have files. If a task
+ * stays, its parent also stays. No file may be added during the call. When a forgotten process gets
+ * a new task, the line of the process is written again. The function sorts @kept. A failed write is
+ * noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

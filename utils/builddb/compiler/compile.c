@@ -156,9 +156,10 @@ static void give_role(struct parsing *p, enum compile_role role)
 }
 
 /*
- * Take the argument of an option of @len bytes: the rest of the word, or the next word. Returns
- * NULL when there is no argument.
+ * Take the argument of an option: the rest of the word, or the next word. Returns NULL when there
+ * is no argument.
  *
+ * @len: the length of the option without the argument
  * @role: the role of the option and of its argument
  */
 static const char *take_argument(struct parsing *p, size_t len, enum compile_role role)
@@ -427,7 +428,10 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 							argv->nr > 1 ? argv->words[1] : NULL);
 	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
-	/* clang's driver runs clang -cc1. The command of the driver already has the sources. */
+	/*
+	 * clang's driver starts "clang -cc1" for each source. The driver's own command has the same
+	 * sources, so the sources of "clang -cc1" do not count.
+	 */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
 		compile->nr_sources = 0;
 	if (compile->until == COMPILE_PREPROCESSED)
@@ -456,9 +460,10 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * The language applies to the files after the option. clangd moves the source to
-		 * the end of the command, after this option. So if the command has several sources,
-		 * keep the option only for the sources that follow the option.
+		 * -x sets the language of the files that follow -x in the command. clangd moves the
+		 * source to the end of the command. There, -x would apply even to a source that
+		 * came before -x. Therefore, if the command has several sources, such a source gets
+		 * no -x.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

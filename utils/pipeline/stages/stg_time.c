@@ -55,8 +55,8 @@ static uint64_t threshold_of(const struct stg_time *stage, const struct event *o
 }
 
 /*
- * @opening begins a call, or a time off the CPU. Returns the time at which it has lasted
- * long enough to be shown.
+ * @opening begins a call, or a wait off the CPU. Returns the time from which the call or the wait
+ * is long enough to be shown.
  */
 static uint64_t due_ns(const struct stg_time *stage, const struct event *opening)
 {
@@ -148,7 +148,10 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 		}
 	}
 	stage->due_ns = next_ns;
-	/* Release all events before the next ENTRY or SCHED_OUT together with the call. */
+	/*
+	 * Release the beginning of the last long call. Also release the events after this
+	 * beginning, up to the next ENTRY or SCHED_OUT.
+	 */
 	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
 		end++;
 	return end;
@@ -172,8 +175,8 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 }
 
 /*
- * Drop the held call that @event ends, with all events in it. Returns false if that call is not
- * held, or if it is long enough.
+ * If the call that @event ends is held and too short, drop the call and all events in the call.
+ * Returns false if the call is not held, or is long enough.
  */
 static bool drop_call(struct stg_time *stage, const struct event *event)
 {

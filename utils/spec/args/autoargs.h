@@ -23,10 +23,9 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Returns the number of arguments of a call of @name. A call of a variadic function may lack
- * arguments of the function's struct autoargs: open() without O_CREAT has no mode. Returns SIZE_MAX
- * when each call of @name has all arguments of the struct autoargs, or when the number cannot be
- * found from @values.
+ * Returns the number of arguments of a call of @name, if some arguments in the row of @name are
+ * optional: open() without O_CREAT has no mode. Returns SIZE_MAX when no argument in the row is
+ * optional, or when the number cannot be found from @values.
  *
  * @values: the first @nr arguments
  */

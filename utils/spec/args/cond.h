@@ -27,7 +27,7 @@ enum cond_op {
 	COND_GE,
 	COND_LT,
 	COND_LE,
-	COND_AND,    /* & : any of these bits is set; integers only */
+	COND_AND,    /* & : the bitwise AND is not 0; integers only */
 	COND_PREFIX, /* ^= : begins with; strings only */
 	COND_MATCH,  /* =~ : POSIX extended regular expression; strings only */
 };

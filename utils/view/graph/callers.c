@@ -112,7 +112,10 @@ static int enter_pair(struct collector *c, const struct tree_node *node)
 	return 0;
 }
 
-/* Add the pairs of all nodes below @root. The node of a counter is not a call, and is left out. */
+/*
+ * Add the pairs of all nodes below @root. A node may stand for a counter (`read=`) instead of
+ * calls. Such nodes are left out.
+ */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
 	const struct tree_node *node = root->first;

@@ -45,8 +45,9 @@ static void begin_task(struct tree *tree, const struct task *task)
 }
 
 /*
- * Make @task the current task. If the events of each task come in parts, return to the position in
- * the tree that @task had after the task's previous part.
+ * Make @task the current task. If the pipeline runs windows of time, the events of each task come
+ * in several parts. In this case, return to the position in the tree that the previous events of
+ * @task have reached.
  */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
@@ -147,7 +148,7 @@ static int push_unseen(struct tree *tree)
 	return 0;
 }
 
-/* Change the position to @depth open calls, after entries or returns that were not recorded. */
+/* Set the number of open calls to @depth, after entries or returns that were not recorded. */
 static __attribute__((noinline)) int set_depth(struct tree *tree, size_t depth)
 {
 	struct tree_task *at = &tree->at;

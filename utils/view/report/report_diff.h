@@ -40,9 +40,9 @@ struct diff_config {
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*
- * Starts with report_diff_init(). It owns no memory.
+ * Starts with report_diff_init(). The struct owns no memory.
  *
- * @keys: each sort key is the number of a field, or DIFF_FIELD_KEYS for the name. Larger keys are
+ * @keys: the sort keys: the number of a field, DIFF_FIELD_KEYS for the name, or for a counter
  *        DIFF_FIELD_KEYS + 1 plus an index in @key_counters
  */
 struct report_diff {
