@@ -109,7 +109,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');
-		/* The user's text stays unchanged if the rule is only about @about. */
+		/* If the rule has no subject besides @about, the user's text stays unchanged. */
 		if (rule->about == about)
 			strbuf_addstr(out, rule->text);
 		else

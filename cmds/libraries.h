@@ -18,7 +18,10 @@
  */
 int libraries_of(const char *path, struct strbuf *paths);
 
-/* Warn that libraries_of() has returned 1 for the program @path. */
+/*
+ * Warn that the libraries of the program @path are not shown. Call this when libraries_of() has
+ * returned 1.
+ */
 void libraries_warn(const char *path, const struct msg *msg);
 
 #endif

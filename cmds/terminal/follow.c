@@ -49,8 +49,9 @@ static int is_possible(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Reads task.txt before it asks the recorder. In this order, the files that task.txt names are
- * complete. Returns 1 with @answer, 0 when the recorder has ended, or a negative errno.
+ * Reads task.txt, and then asks the recorder. The recorder completes the maps and symbols of all
+ * sessions in task.txt before it answers. Returns 1 with @answer, 0 when the recorder has ended, or
+ * a negative errno.
  */
 static int read_tasks(const struct follow *follow, struct request_answer *answer,
 		      struct uft_err *err)
@@ -77,8 +78,9 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 
 /*
  * Looks at the recording once. The recorder's answer contains the time up to which the records are
- * complete. This look still uses the time of the answer before, because task.txt may lack a session
- * that began before the new time. The next look uses the new time.
+ * complete. But task.txt was read before the answer came. So a session that began shortly before
+ * that time may be unknown. Therefore this look uses the time of the previous answer, and the next
+ * look uses the time of this answer.
  */
 static int look_once(struct follow *follow, struct uft_err *err)
 {
@@ -96,8 +98,8 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * `utrail control` may tell the running program to hold back no more entries. But entries
-	 * that the program has already held back may be recorded late. So @has_late_entries stays
+	 * After `utrail control`, the running program may no longer hold entries back. But entries
+	 * that the program already holds back may be recorded late. So @has_late_entries stays
 	 * true.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
@@ -182,8 +184,8 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/*
-		 * If Ctrl-C has stopped @pipe, another run is needed: it ends the lanes in the same
-		 * way as the end of the files does.
+		 * If Ctrl-C has stopped @pipe, call pipeline_follow() once more. This call ends
+		 * each lane (struct lane) in the same way as the end of the files does.
 		 */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);

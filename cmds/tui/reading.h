@@ -1,6 +1,6 @@
 /*
- * The recording that the screen program shows, and the sums of its calls. All views except the
- * replay share this reading.
+ * A reading: the recording that the screen program shows, and the sums of the recording's calls.
+ * All views except the replay share one reading.
  */
 #ifndef UTRAIL_CMDS_TUI_READING_H
 #define UTRAIL_CMDS_TUI_READING_H

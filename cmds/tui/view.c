@@ -77,7 +77,7 @@ void view_move(struct tui_view *view, int step, size_t rows)
 	view_settle(view, rows);
 }
 
-/* Returns the first line of the last full screen. */
+/* Returns the line at the top of the screen when the view is scrolled to its end. */
 static size_t last_top(struct tui_view *view, size_t rows)
 {
 	size_t nr = count_lines(view);

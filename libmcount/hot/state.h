@@ -23,7 +23,7 @@ enum thread_state {
 	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
 	THREAD_READY,	/* as OUTSIDE, but a call that is opted in makes the thread OPEN */
 	THREAD_OPEN,	/* functions without a rule are recorded as if there were no plan */
-	THREAD_BARRED,	/* OPEN, but in a call that is opted out: all calls are left alone */
+	THREAD_BARRED,	/* as OUT, but the thread was OPEN before the call that is opted out */
 	/* only in thread_transitions: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
 };
@@ -31,7 +31,7 @@ enum thread_state {
 /* Events. The first four are calls of functions whose rules have only the effect named here. */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
-	CALL_LET_IN,	/* a CALL_OPT_IN with planned_is_alike(): its depth does not matter */
+	CALL_LET_IN,	/* a CALL_OPT_IN of a function for which planned_is_alike() is true */
 	CALL_OPT_OUT,	/* a call that is opted out, with all its nested calls */
 	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
@@ -66,9 +66,9 @@ struct thread_transition {
  * For a state and an event that are not listed here, the action is DO_JUDGE, or the event cannot
  * occur in that state.
  *
- * A stub sometimes hands a call over to C code, for example when the recorder has news or the
- * segment is full. In this case planned_settle() first settles the thread, unless its state is
- * ALIKE or HELD.
+ * A stub sometimes hands a call over to C code, for example when the segment is full, or when the
+ * recorder has stopped the tracing or replaced the plan. In this case planned_settle() first
+ * settles the thread, unless the thread is ALIKE or HELD.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -207,7 +207,8 @@ static inline void state_limit_none(struct thread *t)
 /*
  * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. For a new data word, a stub
  * copies the lower RECORD_ADDR_SHIFT bits of the caller's data word. These bits contain the depth,
- * and the stub adds 1 to the depth. So frames[0] has the depth "-1", and the outermost call gets 0.
+ * and the stub adds 1 to the depth. frames[0] is no call, and its data word has the depth "-1". So
+ * the outermost call, in frames[1], gets the depth 0.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -240,15 +241,16 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* With PLAN_TELLS_DEPTH, C code must count the calls without a frame. */
+	/* With PLAN_TELLS_DEPTH, C code must count the calls that get no frame. */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }
 
 /*
- * HOT: changes the state of @t from @from to @next. Words that do not change are not stored. A
- * signal handler may leave this function with longjmp(3) at any point. Therefore the order of the
- * stores ensures that an open thread never has the limits of another state.
+ * HOT: changes the state of @t from @from to @next. Stores only the members of @t that differ
+ * between these states. A signal handler may leave this function with longjmp(3) at any point.
+ * Therefore the order of the stores ensures that an open thread never has the limits of another
+ * state.
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)

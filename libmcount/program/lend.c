@@ -6,8 +6,8 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * Returns the slot of a copied frame. It is above all stacks, so that no call or return ends the
- * frame, and it is odd (FRAME_EXPLICIT).
+ * Returns the slot of a copied frame. The slot is above all stacks, so no call or return ends the
+ * frame. The slot is odd (FRAME_EXPLICIT).
  */
 static uint64_t place_outside(uint64_t depth)
 {
@@ -61,7 +61,7 @@ static void make_lent_state(void *arg)
 	*lent = NULL;
 	if (!made)
 		return;
-	/* With low 0, any stack counts as this state's own, so the child's stack is not checked. */
+	/* With low 0, the probe does not check which stack the child's calls are on. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;
@@ -111,7 +111,7 @@ static void take_back(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = lent->ring;
 
-	/* If no child was made, the ring is still claimed. */
+	/* If no child was made, lend_begin() has not changed the ring's state to RING_LIVE. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

@@ -1,7 +1,7 @@
 /*
- * Composes the text of one line of an fstrace log, value by value. Signal handlers may call all
- * functions, because the functions use no malloc() and no lock. The text does not depend on the
- * locale. A short line is stored on the stack, and a longer one gets its own pages.
+ * Composes the text of one line of an fstrace log, value by value. Signal handlers may call the
+ * functions of this file, because these functions use no malloc() and no lock. The text does not
+ * depend on the locale. A short line is stored on the stack, and a longer one gets its own pages.
  */
 #ifndef UTRAIL_FSTRACE_TEXT_H
 #define UTRAIL_FSTRACE_TEXT_H
@@ -15,7 +15,7 @@ struct fst_text {
 	char *base;
 	size_t len;
 	size_t room;
-	bool is_fixed;	 /* @base belongs to the caller, and is not replaced by a larger one */
+	bool is_fixed;	 /* the caller owns @base, so @base cannot grow */
 	bool has_failed; /* there was no room or no memory: the text at @base is incomplete */
 	char local[1000];
 };

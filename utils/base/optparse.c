@@ -339,7 +339,7 @@ static const struct opt_row *find_exact(const struct optparse *p, const char *wo
 	return NULL;
 }
 
-/* True when @item is one of the items in @list, which commas separate. */
+/* True when @item is one of the items in @list. Commas separate the items. */
 static bool has_item(const struct strbuf *list, const char *item)
 {
 	size_t len = strlen(item);

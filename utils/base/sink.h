@@ -26,7 +26,7 @@
 #define COPY_OVER_SLACK 32
 
 /*
- * Starts with sink_init() and ends with sink_deinit(), which does not flush.
+ * sink_init() begins a sink. sink_deinit() ends the sink, and does not flush.
  *
  * @len: bytes in @buf
  * @flushed: number of bytes that sink_flush() has taken out of @buf
@@ -34,7 +34,7 @@
  * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). Later
  *         output is dropped. Callers check @failed after all output (sink_flush()). A caller that
  *         can end its work earlier checks @failed during the work
- * @medium: MEDIUM_TERMINAL, unless the code that makes the output sets another one
+ * @medium: MEDIUM_TERMINAL, unless the code that makes the output sets another medium
  * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
  */
 struct sink {

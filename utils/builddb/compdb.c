@@ -186,8 +186,8 @@ static size_t bare_key_len(const char *key)
 }
 
 /*
- * Put the directory and the file of each entry that has no output into @bare. Begin with the entry
- * @from. The map borrows its texts from @keys.
+ * For each entry without an output, from the entry @from on: put the entry's directory and file
+ * into @bare. The strings in @bare belong to @keys.
  */
 static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
 {
@@ -393,8 +393,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 	/*
 	 * If response files could not be read, and the rest of the command names no source, do not
 	 * ignore the child processes. One child is the compiler proper, whose arguments include the
-	 * words of the response files. But a command that stops after the preprocessor compiles
-	 * nothing.
+	 * words of the response files. A command that only preprocesses is an exception, because it
+	 * compiles nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);

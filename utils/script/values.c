@@ -175,8 +175,8 @@ static struct script_value *next_room(struct script_values *values)
 }
 
 /*
- * Set the pointers to texts of structs and to digits of numbers of 128 bits. Call this when these
- * texts cannot move any more.
+ * Set the pointers script_value.text of structs and of numbers of 128 bits. Call this when
+ * values->made and values->values cannot move any more.
  */
 static void settle_texts(struct script_values *values)
 {

@@ -18,8 +18,8 @@ struct signal_switches {
  * counts. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error. After an
  * error, @out is unchanged.
  *
- * SIG is a name with or without "SIG", a number, RTMIN+n or RTMAX-n; ACTION is trace_on, trace_off
- * or finish.
+ * SIG is a name (SIGUSR1 or USR1), a number, RTMIN+n or RTMAX-n. ACTION is trace_on, trace_off or
+ * finish.
  */
 int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err);
 

@@ -48,9 +48,9 @@ pid_t numbers_next(DIR *list)
 }
 
 /*
- * Find the first task in numbers_list() of @process that has the number @self in its own namespace.
- * If @parent is not 0, only children of process @parent count. Returns the task's number in the
- * recorder's namespace, or 0 when there is no such task.
+ * Search the tasks in numbers_list(@process) for the first task whose number in the task's own pid
+ * namespace is @self. If @parent is not 0, only children of process @parent count. Returns the
+ * task's number in the recorder's namespace, or 0 when there is no such task.
  */
 static pid_t find_task_number(pid_t process, pid_t self, pid_t parent)
 {

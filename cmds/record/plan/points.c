@@ -1,4 +1,4 @@
-/* Makes the part of a plan that patches events of the program (see points.h). */
+/* Adds patches for the chosen static probes of the program to a plan (see points.h). */
 #include "cmds/record/plan/points.h"
 
 #include <errno.h>
@@ -84,8 +84,8 @@ int points_make_file(struct store *store, const struct record_settings *settings
 /* --- events and their ids --- */
 
 /*
- * Appends the line of an event to events.txt at once. The file must have the line if the recording
- * is interrupted.
+ * Appends the line of an event to events.txt at once, so that the file has the line even if the
+ * recording is interrupted.
  */
 static int write_line(const struct points *points, size_t index)
 {

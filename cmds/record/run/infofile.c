@@ -309,8 +309,9 @@ static bool keeps_short_calls(const struct filters *filters)
 }
 
 /*
- * Readers apply a -t in default.opts to all calls and to the events of the scheduler. So the
- * function writes no -t if -T f@trace or f@time=1us keeps shorter calls.
+ * Readers apply the option -t in default.opts to all calls, and to the events of the scheduler.
+ * Therefore -t is not written if an action of a filter (f@trace, f@time=1us) keeps calls that are
+ * shorter than -t.
  */
 int infofile_default_opts(const struct run *run, struct uft_err *err)
 {

@@ -164,9 +164,10 @@ static void add_word(struct strbuf *out, uint32_t number)
 }
 
 /*
- * Appends a task: its number; the counts of its calls, contexts and events in this answer; 1 if its
- * calls have texts, else 0; and the columns. Calls and events have columns of 8-byte numbers and
- * columns of 4-byte numbers, contexts only the latter. All columns of 8-byte numbers come first.
+ * Appends a task: the task's number; the counts of its calls, contexts and events in this answer;
+ * 1 if the calls have texts, else 0; and the columns. Calls and events have columns of 8-byte
+ * numbers and columns of 4-byte numbers. Contexts have only columns of 4-byte numbers. All columns
+ * of 8-byte numbers come first.
  */
 static int put_calls(const struct indexed_task *task, uint32_t number, const struct call_list *list,
 		     const struct call_list *points, struct strbuf *out)
@@ -292,9 +293,9 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * Calls that begin at the same time are ordered by task. So at the time @at_ns, the
-		 * calls of tasks with higher numbers come after the start of the search. The calls
-		 * of tasks with lower numbers come before the start.
+		 * Calls that begin at the same time are ordered by the numbers of their tasks. So
+		 * the calls that begin at @at_ns come after the start of the search if @number is
+		 * above search->task, and before the start if @number is below search->task.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1
@@ -394,7 +395,7 @@ void answer_processes(struct index *index, struct strbuf *out)
 void answer_sources(struct index *index, struct strbuf *out)
 {
 	index_lock(index);
-	/* The members of @sources begin with a comma. */
+	/* The text @sources begins with a comma, or is empty. */
 	strbuf_addf(out, "{\"isDone\":%s", index->is_done ? "true" : "false");
 	strbuf_add(out, strbuf_str(&index->sources), index->sources.len);
 	index_unlock(index);

@@ -7,9 +7,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * The largest number of empty arguments at the end of a command. An empty argument has no line, and
- * counts as one byte. If the arguments have over EMPTY_MAX bytes less than argsize says, lines must
- * have been lost.
+ * The largest number of empty arguments at the end of a command. An empty argument has no line, but
+ * counts as one byte of argsize. So the lines may have fewer bytes than argsize says. If more than
+ * EMPTY_MAX bytes are missing, lines must have been lost.
  */
 #define EMPTY_MAX 4096U
 
@@ -73,9 +73,9 @@ static const char *check_texts(struct etrace_event *event)
  *
  * @take: makes the record; returns NULL, or a text that names an error in the event
  * @kind: kind of the record
- * @first: for the second of two events that describe one act: the kind of the first event
- *         (etrace_task.half)
- * @flags: index of the event's flags in its values; -1: it has no flags
+ * @first: if two events describe one act, and the step is for the second event: the kind of the
+ *         first event (etrace_task.half)
+ * @flags: index of the flags in the event's values; -1: the event has no flags
  */
 struct step {
 	const char *(*take)(struct etrace_reader *reader, struct etrace_task *task,
@@ -105,8 +105,8 @@ static const char *add_exec(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Returns the call that made a process. fork(2) and vfork(2) have flags of clone(2), too, since the
- * kernel implements them by clone(2).
+ * Returns the system call that made a process. The kernel implements fork(2) and vfork(2) by
+ * clone(2). So the flags of clone(2) show which of the three system calls was used.
  */
 static enum proc_fork_how how_of(const struct etrace_task *task)
 {
@@ -240,8 +240,9 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, whose errno is unknown. A rename or a link has two halves. If the log has no
- * event for the first half, the act has failed because the act's file did not exist.
+ * Add a failed act, without an errno, because the log has none. If the log has the first event of
+ * the act, the record gets the content and the time of this event. If the file of a rename or of a
+ * link did not exist, the log lacks the first event.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
@@ -262,8 +263,8 @@ static const char *fail_half(struct etrace_reader *reader, struct etrace_task *t
 }
 
 /*
- * Add a mount or an unmount as one that has succeeded. If the next event of the task reports that
- * it failed, fail_mount() changes the record.
+ * Add a mount or an unmount, at first as an act that has succeeded. If the task's next event
+ * reports a failure, fail_mount() changes the record.
  */
 static const char *begin_mount(struct etrace_reader *reader, struct etrace_task *task,
 			       const struct step *step)

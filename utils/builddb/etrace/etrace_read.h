@@ -13,8 +13,8 @@
 #include "utils/builddb/etrace/etrace_grammar.h"
 
 /*
- * Values of etrace_event.open: no text is open; an argument is open. Other values are numbers of
- * the event's texts.
+ * Special values of etrace_event.open: no text is open; an argument is open. Any other value is an
+ * index in etrace_event.texts.
  */
 #define ETRACE_NO_TEXT	-1
 #define ETRACE_ARGUMENT ETRACE_TEXTS
@@ -24,9 +24,10 @@
  *
  * @row: NULL: no event has begun
  * @line, @cpu: line and CPU where the event begins
- * @texts: the event's texts. The last one has the @nr_args arguments, with NULs between them
- * @open: the text to which lines with Cont are added, with @nr_parts parts so far
- * @is_wrong: a fault of the event was reported, and its remaining lines are skipped
+ * @texts: the event's texts. The last element has the @nr_args arguments, with NULs between them
+ * @open: the text that the next line continues if the line's tag is Cont
+ * @nr_parts: the number of parts of this text that were read; UINT64_MAX: the text has no parts
+ * @is_wrong: a fault of the event was reported, and the event's remaining lines are skipped
  */
 struct etrace_event {
 	const struct etrace_row *row;
@@ -46,16 +47,18 @@ struct etrace_event {
 /*
  * One task.
  *
- * @upid: the unique number that the text gives to the task
- * @half, @half_ns, @half_flags, @half_has_flags, @half_text: the first half of an act, which waits
- *         for the event with the result; ETRACE_NOTHING: none waits
+ * @upid: the task's unique number in the etrace text
+ * @half: the kind of an event that began an act, until the event with the act's result is read;
+ *         ETRACE_NOTHING: there is no such event
+ * @half_ns, @half_flags, @half_has_flags, @half_text: the content of this event. After a mount or
+ *         an unmount, @half_flags is 1 + the index of the act's record
  * @variables: for each variable of the task's environment, the variable's offset in
  *         etrace_reader.variables, as a size_t
  * @variable_at: the last of these offsets
- * @first_ns: time of its first line
- * @exec_ns: time of its first exec; 0: none
+ * @first_ns: time of the task's first line
+ * @exec_ns: time of the task's first exec; 0: there is none
  * @last: 1 + the index of the task's last record
- * @tid, @pid: its numbers; 0: none yet
+ * @tid, @pid: the numbers of the task in the records; 0: not chosen yet
  */
 struct etrace_task {
 	uint64_t upid;
@@ -95,9 +98,9 @@ struct etrace_record {
 /*
  * Starts as { .note = ..., .self = ... }, ends with etrace_reader_deinit().
  *
- * @note: reports a fault. Its line is counted from 1, and its byte in the line from 0
- * @line: number of lines so far
- * @named: tasks that were named since the last variable; the next variable belongs to them
+ * @note: reports a fault in a line. Lines are counted from 1, and bytes of the line (@at) from 0
+ * @line: the number of lines that were read
+ * @named: tasks that were named after the last variable. The next variable belongs to these tasks
  * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
  *         continue it
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()

@@ -1,4 +1,4 @@
-/* Finds code whose run time finds stack frames by return addresses (see own_frames.h). */
+/* Finds code whose frames a language runtime finds by return addresses (see own_frames.h). */
 #include "utils/object/code/own_frames.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #define MARKER "embedded_blob_code" /* in names of BLOB symbols and of exported C++ functions */
 
 /*
- * The least length of code without call frame information: a shorter gap between functions may be
- * an accident.
+ * A gap is code that no call frame information describes. Only gaps of at least GAP_MIN bytes count
+ * as code of V8, because shorter gaps may have other causes.
  */
 #define GAP_MIN 16384
 
@@ -37,7 +37,7 @@ static bool has_end(const char *name, size_t len, const char *end)
  *
  * @is_there: the file has V8
  * @start: address of the builtins; @size_at: address at which their size is stored
- * @low, @high: the range of the single builtins
+ * @low, @high: the range of all symbols "Builtins_...". Each builtin function has such a symbol
  */
 struct v8 {
 	bool is_there;
@@ -170,8 +170,8 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 
 /*
  * Some coroutines share one stack: each switch copies the stack's content away and back. So an
- * address on the stack does not identify a call. Code that adds one register to both the stack
- * pointer and the frame pointer most likely switches coroutines.
+ * address on the stack does not identify a call. Code that adds the same register to the stack
+ * pointer and to the frame pointer most likely switches coroutines.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"
 #define SHIFT_BYTES 6
@@ -201,8 +201,8 @@ static bool has_shift(const uint8_t *bytes, size_t len)
 }
 
 /*
- * The largest section that is searched. Larger ones would slow down each recording, and the known
- * libraries that copy pieces of stacks are smaller.
+ * The largest section that is searched. Searching larger sections would slow down each recording.
+ * The known libraries that copy pieces of stacks have smaller code sections.
  */
 #define TEXT_MAX (1U << 20)
 
@@ -219,9 +219,7 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 			return false;
 		if (has_shift(chunk, len))
 			return true;
-		/*
-		 * Read the end of the chunk again: the instructions may continue in the next one.
-		 */
+		/* Read the chunk's end again: the instructions may continue in the next chunk. */
 		if (at + len < sh->sh_size)
 			len -= SHIFT_BYTES - 1;
 	}

@@ -6,14 +6,14 @@
 #include "utils/format/sym.h"
 
 /*
- * Load all named code and data of the ELF file @path into the empty @out, sorted
+ * Load the symbols of all code and data of the ELF file @path into the empty @out, sorted
  * (doc/formats/symbols.md). Addresses are relative to the file's map start. Returns 0, also for a
  * file without symbols; -ENOMEM; -EFBIG when names are too long (elf_has_too_long_names()); or
  * errors of elf_file_open(). @out is empty after a failure.
  *
  * The symbols come from the first source that has any: .symtab, the separate debug file, or
- * .gnu_debugdata. If .symtab has no symbols, those of .dynsym are added. PLT entries are always
- * added.
+ * .gnu_debugdata. If the symbols do not come from .symtab, the symbols of .dynsym are added. PLT
+ * entries are always added.
  */
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 

@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 /*
- * Reads the payloads of a source of records, in the order of the source's events. The file is
- * optional and untrusted. The caller sets the members up to @buffer_bytes; event_data_release()
- * frees the rest.
+ * Reads the payloads of a source of records from the file <tid>.evt, in the order of the source's
+ * events. This file is optional and untrusted. The caller sets the members up to @buffer_bytes;
+ * event_data_release() frees the rest.
  *
  * @dir, @tid: the recording and the task of the file
  * @is_swapped: the file has the other byte order than this machine
  * @may_be: the file may exist
  * @grows: the file is still being written
  * @buffer_bytes: the bytes to read at a time, if no entry needs more
- * @next_offset: offset in the file of the next byte to read
+ * @next_offset: the position in the file at which the next read begins
  * @buf: [@at, @len) is unread
  * @is_lent: events point into @buf
  * @lent: older buffers that events point into, @lent_bytes in total

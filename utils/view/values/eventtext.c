@@ -32,7 +32,7 @@ static void put_data(struct event_texts *texts, const struct task *task, const s
 	const struct event_kind *kind = event_kinds_find(&texts->kinds, event->id);
 	const struct event_context context = { texts->kinds.data, task, event, is_raw };
 
-	/* A library makes the text of the kernel's events, from the formats in the recording. */
+	/* libtraceevent makes the text of the kernel's events (kerneltext.h). */
 	if (kind->origin == EVENT_OF_KERNEL && event->data)
 		kerneltext_put_fields(texts->kernel, kind->id, event->data, event->data_len, out);
 	else

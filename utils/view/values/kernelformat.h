@@ -1,4 +1,7 @@
-/* Checks of the format files of the kernel's events, for libtraceevent. */
+/*
+ * Makes checked copies of the format files of the kernel's events. libtraceevent parses only these
+ * copies.
+ */
 #ifndef UTRAIL_VIEW_KERNELFORMAT_H
 #define UTRAIL_VIEW_KERNELFORMAT_H
 

@@ -10,8 +10,8 @@
 #include "utils/pipeline/recording/kernel_formats.h"
 
 /*
- * The formats of a recording. A format is parsed when a record first needs the format. Not
- * thread-safe.
+ * The formats of the kernel's events in a recording. A format is parsed when a record first needs
+ * the format. Not thread-safe.
  */
 struct kerneltext;
 

@@ -323,7 +323,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 
 /*
  * Chooses the rule and the values of a function that has a number already. If there is a rule or a
- * value, the number becomes a range of its own.
+ * value, adds a range that contains only this number.
  */
 static void bind_known(struct callables *all, struct callable *c)
 {
@@ -368,8 +368,8 @@ static void make_printable(char *text)
 }
 
 /*
- * Makes the key of a function. In the memory of the key, the name and the file follow the key, each
- * with its NUL.
+ * Makes the key of a function. In memory, the name follows the key, and the file follows the name.
+ * Each of the three has its NUL.
  */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
@@ -435,8 +435,8 @@ const struct callable *callables_add(struct callables *all, const char *name, co
 
 	/*
 	 * Functions that differ only in their number of arguments usually count as one function. If
-	 * a filter has a condition, or values of calls are captured, such Python functions count as
-	 * different functions.
+	 * a filter has a condition, or if values of calls are captured, Python functions with
+	 * different numbers of arguments count as different functions.
 	 */
 	if (is_native || !(capture_is_wanted(&all->settings->captures) ||
 			   filters_have_conditions(all->settings->filters)))

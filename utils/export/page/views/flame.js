@@ -10,7 +10,7 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** The number of rows that stay visible above and below the chosen box. */
+/** Rows that stay visible above the chosen box, and as many rows below the box. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
@@ -67,7 +67,7 @@ export class FlameView {
 		this.tree = null;
 		this.key = "";
 		/**
-		 * The node that fills the width.
+		 * The node whose box is as wide as the picture.
 		 * @type {FlameNode | null}
 		 */
 		this.root = null;
@@ -131,7 +131,7 @@ export class FlameView {
 
 	/**
 	 * Returns the value that selects the node's function in state.func. The value is unique,
-	 * but the function's name may not be.
+	 * although two functions may have the same name.
 	 * @param {FlameNode} node of a function
 	 */
 	keyOf(node) { return this.app.recording.keys[node.func]; }
