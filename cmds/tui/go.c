@@ -306,7 +306,10 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Returns the number of the @nr-th program among those that have calls. */
+/*
+ * Returns the index of a program. @nr counts only the programs that have calls, from 0 on.
+ * If there is no such program, returns the index of the present program.
+ */
 static size_t program_number(const struct tui *tui, size_t nr)
 {
 	for (size_t i = 0; i < tui->reading->tree.nr_roots; i++) {
