@@ -39,8 +39,8 @@ struct shown {
 };
 
 /*
- * All recordings; number 0 is the one that the options name. Starts with shelf_open() and ends with
- * shelf_close().
+ * All recordings. Number 0 is the recording that the options name. shelf_open() fills in the
+ * struct. shelf_close() closes the recordings, and frees the memory that the struct owns.
  */
 struct shelf {
 	const struct opts *opts;

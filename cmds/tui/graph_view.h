@@ -73,8 +73,8 @@ int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);
 
 /*
- * Take over the folds, the cursor and the screen position of @before. It is a view of the same
- * recording, made when the recording had fewer calls. Returns 0 or -ENOMEM with @err.
+ * Take over the folds, the cursor and the screen position of @before. The view @before was made
+ * when the same recording had fewer calls. Returns 0 or -ENOMEM with @err.
  */
 int graph_view_carry(struct graph_view *view, const struct graph_view *before, struct uft_err *err);
 void graph_view_deinit(struct graph_view *view);

@@ -313,7 +313,10 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	planned_put_quick_entry(t, slot, data, now_ns, args, regs);
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
-	/* Calls without a rule, or with PLAN_FILTER alone, are frequent. They open the thread. */
+	/*
+	 * Calls of functions without a rule, or with PLAN_FILTER alone, are frequent. After such a
+	 * call, the thread becomes THREAD_OPEN, if possible.
+	 */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);
 	return true;
@@ -339,10 +342,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * The option -C names functions. When a call of a named function is recorded, the ENTRY
-	 * records of all open calls are written. The ENTRY of @f is still held back, so the call of
-	 * @f has led to no recorded call of a named function. The call of @f is dropped, even if it
-	 * has taken long.
+	 * With -C, the ENTRYs of all open calls are written when the call of a function that -C
+	 * names is recorded. The ENTRY of @f is still held back, so no such call was recorded
+	 * inside the call of @f. Therefore the call of @f is dropped, regardless of its duration.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

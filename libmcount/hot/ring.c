@@ -218,8 +218,8 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Called when the ring is full. Waits for the writer to make room. Returns false when there is no
- * room yet and records must be dropped.
+ * Called when the ring is full. Waits for the writer to make room, if the thread may wait. Returns
+ * false when the ring stays full, and records must be dropped.
  */
 static bool get_room(struct thread *t, uint64_t position)
 {
@@ -289,8 +289,8 @@ void ring_settle(struct thread *t)
 
 /*
  * Makes room for @len bytes in the segment of the head, or else in the next segment. Returns false
- * when the next segment does not become free. A handler may jump out at any point, so only the head
- * is reliable.
+ * when the next segment does not become free. A signal handler may leave this function by longjmp()
+ * at any point. Then @at and @end may be NULL, and only the ring's head tells the position.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {
@@ -401,8 +401,8 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/*
-	 * A full aside gets no room while the thread waits: only the thread itself empties the
-	 * aside, when its hook ends.
+	 * An aside is emptied only by its own thread, at the end of the hook that a signal has
+	 * interrupted. So waiting makes no room in a full aside.
 	 */
 	if (t->is_aside || has_stalled(t))
 		return false;

@@ -76,9 +76,9 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * Raises the program's limit of descriptors until the conversation ends. If the new limit exceeds
- * the hard limit, raises the hard limit, too. Returns false if the program lacks the privilege for
- * that.
+ * Raises the program's limit of descriptors until the conversation ends: the soft limit and, if
+ * necessary, the hard limit. Returns false if the limit was raised before, or if the program lacks
+ * the privilege to raise the hard limit.
  */
 static bool raise_limit(struct channel *ch)
 {
@@ -204,7 +204,7 @@ struct patience {
 	uint64_t waited_ns;
 };
 
-/* True when a wait that a signal has interrupted is to be repeated. */
+/* Called when a signal has interrupted a wait. True when the wait may be repeated. */
 static bool may_wait_again(struct patience *patience)
 {
 	uint64_t end_ns = now_ns();
@@ -325,7 +325,7 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
 }
 
-/* Tells the recorder that its message was not understood. The conversation ends with that. */
+/* Tells the recorder that its message was not understood. After that, the conversation is over. */
 static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 			  enum control_verdict verdict)
 {

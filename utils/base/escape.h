@@ -20,7 +20,7 @@
  */
 enum medium {
 	MEDIUM_TERMINAL, /* one line, on a terminal or in a file of plain text */
-	MEDIUM_HTML,	 /* also XML: one line, between tags or in a quoted attribute */
+	MEDIUM_HTML,	 /* HTML or XML: one line, between tags or in a quoted attribute */
 	MEDIUM_JSON,	 /* in a string: hidden characters as \uNNNN, \n, \t; bad bytes as U+FFFD */
 	MEDIUM_SCRIPT,	 /* like MEDIUM_JSON, within a script element of a page */
 	MEDIUM_CSV,	 /* a whole cell: quoted if needed, and never a formula of a spreadsheet */
@@ -38,7 +38,8 @@ enum medium {
 bool escape_add(struct strbuf *out, enum medium medium, const char *text, size_t len);
 
 /*
- * Like escape_add(), for a C string. escape_quoted() writes it as a JSON string, with the quotes.
+ * escape_addstr() is escape_add() for a C string. escape_quoted() appends a C string as a JSON
+ * string, with the quotes.
  */
 bool escape_addstr(struct strbuf *out, enum medium medium, const char *text);
 bool escape_quoted(struct strbuf *out, const char *text);

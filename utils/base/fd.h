@@ -28,9 +28,9 @@ ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 void fd_close_from(unsigned first);
 
 /*
- * Open a regular file for reading. Returns the descriptor; -EISDIR for a directory, -ENXIO for a
- * socket, -EINVAL for other kinds (a FIFO would wait, a device has no end), or another negative
- * errno.
+ * Open a regular file for reading. Returns the descriptor, or a negative errno: -EISDIR for a
+ * directory, -ENXIO for a socket, -EINVAL for any other kind of file. FIFOs and devices are
+ * refused, because a read from a FIFO may wait, and a device may have no end.
  */
 int file_open_regular(const char *path, struct uft_err *err);
 
@@ -43,7 +43,7 @@ int file_open_regular(const char *path, struct uft_err *err);
  */
 int file_open_strange(const char *path);
 
-/* Append the file @path to @out. Returns -EFBIG when it has more than @max_bytes. */
+/* Append the bytes of file @path to @out. Returns -EFBIG when the file exceeds @max_bytes. */
 int file_read_all(const char *path, size_t max_bytes, struct strbuf *out, struct uft_err *err);
 
 #endif

@@ -15,9 +15,10 @@
 struct deps_step;
 
 /*
- * At any time, an execution depends on all contents that it has read so far. A content depends on
- * all executions that have written to it so far. A forked child depends on its parent up to the
- * fork. A program that execve(2) starts depends on nothing that its process did before.
+ * At any time, an execution depends on all contents that it has read before this time. A content
+ * depends on all executions that have written to it before this time. A forked child depends on its
+ * parent up to the fork. A program that execve(2) starts depends on nothing that its process did
+ * before.
  *
  * A walk visits each content and execution once: a walk forwards at the earliest possible time, a
  * walk backwards at the latest possible time. A second visit, at another time, would find no more
@@ -28,8 +29,9 @@ struct deps_step;
  * @stops_at_files: the walk does not continue from a file that exists at the end of the recording
  *         (files_is_left()), unless the walk begins at this file
  * @reached, @nr_reached: the contents, in the order in which they were reached
- * @seen: the number of the last round (@round) that has visited a content or an execution. The
- *         elements for the executions follow those for the contents
+ * @round: the number of the present walk
+ * @seen: one element for each content, then one element for each execution: the number of the last
+ *         walk that has visited this content or execution
  */
 struct deps_walk {
 	const struct executions *executions;

@@ -19,8 +19,9 @@
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * True when @name is the name of a file of a data directory, complete or not (DATADIR_TMP). Only
- * files with these names are written into the directory, and deleted with it.
+ * True when @name is the name of a file of a data directory, or the DATADIR_TMP of such a name.
+ * utrail creates only files with these names in a data directory. When utrail replaces a data
+ * directory, only files with these names are deleted.
  */
 bool datadir_has_name(const char *name);
 

@@ -143,8 +143,8 @@ struct elf_symbols {
 };
 
 /*
- * True when @bytes of stored names are more than a normal file has. Names in a file may overlap, so
- * their sum may be much longer than the file.
+ * True when @bytes, the sum of the lengths of symbol names, is larger than in a normal file. Names
+ * in a file may overlap, so this sum may be much larger than the file.
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 

@@ -27,7 +27,7 @@ struct debuginfo;
  * @rules: -A, -R, -T
  * @is_auto: -a
  * @has_lines: --srcline
- * @elements: --arg-elements: the maximum number of elements that are shown of a container
+ * @elements: --arg-elements: at most this many elements of each container are shown
  * @debug: the debug information that was read
  */
 struct capture_settings {
@@ -72,8 +72,8 @@ struct record_settings {
 	unsigned depth;
 	unsigned max_stack;
 	/*
-	 * calls that are deeper than @max_stack are reported. False if -D leaves them out anyway,
-	 * or if the user has lowered @max_stack without -D
+	 * report the number of calls that are deeper than @max_stack. False if such calls are not
+	 * wanted: -D leaves out these calls, or there is no -D and the user has lowered @max_stack
 	 */
 	bool tells_depth;
 	int clock_id;

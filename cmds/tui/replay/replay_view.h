@@ -60,7 +60,7 @@ bool replay_view_work(struct replay_view *view);
 int replay_view_finish(struct replay_view *view, struct uft_err *err);
 
 /*
- * Show the calls that were recorded since this function was called last, up to @until_ns. A cursor
+ * Called when the recording has grown. Add the new calls up to time @until_ns to the view. A cursor
  * on the last line goes to the new last line. Returns 0 or a negative error with @err.
  */
 int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_entries,

@@ -1,6 +1,6 @@
 /*
- * The run times of some languages find the frames of their code by the return addresses on the
- * stack. The functions of this file find such code, because the probe must not replace return
+ * The runtimes of some languages find the frames of their code by the return addresses on the
+ * stack. object_own_frames() finds such code in a file, because the probe must not replace return
  * addresses into such code.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
@@ -10,11 +10,11 @@
 #include "utils/object/code/code.h"
 
 /*
- * A range of code. A run time finds the frames of this code by return addresses. @start and @end
- * are the file's own addresses.
+ * A range of code. The runtime of a language finds the frames of this code by return addresses.
+ * @start and @end are the file's own addresses.
  *
- * @why: the reason, a static string
- * @is_copied: the run time copies or moves the code, so it must not be patched
+ * @why: the reason why these return addresses must stay, a static string
+ * @is_copied: the runtime copies or moves the code, so the code must not be patched
  * @is_everywhere: while the file is loaded, no return address may be replaced in any code
  */
 struct own_frames {
@@ -26,15 +26,16 @@ struct own_frames {
 };
 
 /*
- * Some run times find the frames of their code by return addresses. Append the ranges of such code
- * in @file to @out, each as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
+ * Find the code in @file whose return addresses must stay. Append each range of such code to @out,
+ * as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
  *
- * - all code of languages with a run time of their own (runtimes.h)
+ * - all code of languages with a runtime of their own (runtimes.h)
  * - builtin functions of V8, which V8's compiler makes when the file is built; in a stripped
  *   library, each stretch of 16 KiB or more of code without call frame information
  * - code with an unwinder of its own (LuaJIT's interpreter): a personality routine without tables
- * - libraries that copy pieces of stacks: those whose code moves stack pointer and frame pointer by
- *   the same distance (greenlet), and Ruby's continuation.so. Sections above 1 MiB are not searched
+ * - libraries that copy pieces of stacks: Ruby's continuation.so, and libraries whose code adds one
+ *   register to both the stack pointer and the frame pointer (greenlet). Sections above 1 MiB are
+ *   not searched for such code
  *
  * In a file with V8, only the ranges of V8's builtin functions are appended.
  *

@@ -20,14 +20,14 @@
 #define SPLIT_READ_MORE_MB  64U
 
 /*
- * The files to which the skeletons of a module refer by name. Starts with dwarf_splits_init() and
- * ends with dwarf_splits_deinit().
+ * The files to which the skeletons of a module refer by name. dwarf_splits_init() fills in the
+ * struct. dwarf_splits_deinit() frees the memory that the struct owns.
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed
  * @package: the .dwp file; NULL: no readable .dwp file was found
  * @has_looked: the first skeleton has started the search for the .dwp file
- * @bytes_left: bytes of files and units that may still be read: skeletons of a hostile program may
- *         all name one large file
+ * @bytes_left: the bytes of split units and their files that may still be read. There is a limit,
+ *         because all skeletons of a hostile program may name one large file
  * @nr_missing: number of units that were not found
  * @missing: file of the first missing unit, on the heap; NULL: none, or memory is short
  * @is_too_much: the file @missing exists, but exceeds @bytes_left

@@ -20,7 +20,7 @@
  * A definition that is being made.
  *
  * @text: the definition without its key: "BYTES field,field,..."
- * @nr_boxed: number of all boxed fields; @boxed: the first @max_boxed of them
+ * @nr_boxed: the number of boxed fields (put_boxed()). The first @max_boxed of them are in @boxed
  */
 struct making {
 	struct dwarf_loader *loader;
@@ -69,7 +69,10 @@ static bool put_type(const struct dwarf_type *type, struct strbuf *out)
 	return true;
 }
 
-/* Find the type of a field. DWARF of clang often lacks the size of std::string; it is set here. */
+/*
+ * Find the type of a field. The size of a std::string is set here, because DWARF of clang often
+ * lacks this size.
+ */
 static void type_of_field(struct making *m, Dwarf_Die *die, struct dwarf_type *type)
 {
 	dwarf_type_of(m->loader, die, type);

@@ -25,13 +25,13 @@ struct stg_filter;
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
 	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */
-	STAGE_WANTS_ENDS,   /* EXIT and SCHED_* without depths, for a view of sums */
+	STAGE_WANTS_ENDS,   /* EXIT and SCHED_*, for a view that only adds up calls */
 };
 
-/* The times off the CPU that are shown. */
+/* A view's choice of the periods during which a task is off the CPU. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* without times that began with a preemption */
+	STAGE_SCHED_WILLING, /* all but the periods that began with a preemption */
 	STAGE_SCHED_ALL,
 };
 
@@ -49,7 +49,7 @@ struct stage_config {
 	struct event_choice *choice;	  /* made from @events; owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
-	bool wants_cpus;	  /* SCHED_* that are not shown become EVENT_ON_CPU */
+	bool wants_cpus;	  /* make an EVENT_ON_CPU of each SCHED_* that is not shown */
 	bool show_kernel_outside; /* show the kernel's calls while no program function is open */
 	bool show_kernel_only;	  /* show no calls of the program */
 	bool starts_inside;	  /* the time range begins at a given time */
@@ -62,8 +62,8 @@ struct stage_config {
 void stage_config_init(struct stage_config *config);
 
 /*
- * For a stage that would drop @event. If the CPU of @event is wanted, make @event an EVENT_ON_CPU,
- * and return true: the stage must keep it.
+ * Stages call this function before they drop @event. If @wants_cpus is set and @event is a SCHED_*,
+ * make @event an EVENT_ON_CPU, and return true. In this case the stage must keep @event.
  */
 static inline bool stage_keeps_cpu(bool wants_cpus, struct event *event)
 {
@@ -91,11 +91,11 @@ struct pending_call {
  * stg_calls: pairs entries with exits. It starts as zeros, except for config, task and pseudo, and
  * ends with stg_calls_deinit().
  *
- * @reader: the number of the thread (session.h)
+ * @reader: the number of the thread that looks up addresses for the stage (session.h)
  * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
  * @frames: the open calls are [0, @nr). The first @nr_seeded calls have no recorded entry, and do
  *          not count in the depth
- * @out_ns: the time when the task left the CPU, if it @is_out
+ * @is_out: the task is not on a CPU; @out_ns: the time when the task left the CPU
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
  * @inherited_depth: the number of calls that were open before the task's first record of a call
@@ -138,9 +138,9 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to. The copy gets the functions of all frames, and the counts of open
- * calls. skim_fast() leaves out these functions and counts. Returns 0, or a negative errno with
- * @err. Even after an error, @to needs stg_calls_deinit().
+ * Copy @from to the empty @to. Frames of @from that skim_fast() has made have no function, and are
+ * not counted in @open. In the copy, all frames have functions and are counted. Returns 0, or a
+ * negative errno with @err. Even after an error, @to needs stg_calls_deinit().
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -173,8 +173,8 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
 }
 
 /*
- * stg_select: filters by depth, size, library calls and kinds of events; with STAGE_WANTS_ENDS also
- * by the duration.
+ * stg_select: drops calls that are too deep, calls of functions with too little code, library
+ * calls, and unwanted events. With STAGE_WANTS_ENDS, the stage also drops calls that are too short.
  */
 bool stg_select_is_needed(const struct stage_config *config);
 /*
@@ -190,13 +190,14 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
  *
  * @threshold_ns: the threshold of all calls. With @has_own_thresholds, each ENTRY has its own
  *                threshold in total_ns (stg_filter.h)
+ * @due_ns: with @has_own_thresholds: no held call reaches its threshold before this time
  * @released: payloads that live until the next batch
  * @held: the events [@at, @nr) wait, with copies of their payloads
  */
 struct stg_time {
 	uint64_t threshold_ns;
 	bool has_own_thresholds;
-	uint64_t due_ns; /* before this time, no held call can be long enough */
+	uint64_t due_ns;
 	void **released;
 	size_t nr_released;
 	struct event *held;
@@ -217,13 +218,12 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
  */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
- * For a growing recording that has no more events up to @now_ns: release the held calls that have
- * lasted long enough. The released events are written to @out, which has room for stg_time_room()
- * events.
+ * Called in a growing recording, after all events up to @now_ns were processed. Release the held
+ * calls that have reached their thresholds at @now_ns. The released events are written to @out,
+ * which has room for stg_time_room() events.
  *
  * stg_time_waits_since() returns the start of the first held call. The result is UINT64_MAX if no
- * call is held, or if the threshold of the first held call is UINT64_MAX, so that no duration is
- * long enough.
+ * call is held, or if the threshold of the first held call is too large to be reached.
  */
 ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out);
 uint64_t stg_time_waits_since(const struct stg_time *stage);
@@ -237,13 +237,13 @@ ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
 /*
- * stg_indent: counts the depth again, over the remaining calls.
+ * stg_indent: sets the depth that is shown. Calls that other stages have dropped do not count.
  *
  * @calls, @filter: the stages stg_calls and stg_filter of the same lane
- * @exec_ns: the time when the task executes another program
- * @starts_at_margin: a call without a recorded entry does not count in the depth. Filters do not
- *                    know such a call
- * @drops_off: drop events with EVENT_OFF; false: there are none
+ * @exec_ns: the next time when the task executes another program
+ * @starts_at_margin: calls without a recorded entry do not count in the depth, since filters cannot
+ *                    tell whether such a call is shown
+ * @drops_off: drop events with EVENT_OFF; false: there are no such events
  * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
  */
 struct stg_indent {
@@ -259,13 +259,17 @@ struct stg_indent {
 };
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
-/* In a growing recording: look again for the first exec after @last_ns. */
+/*
+ * Set exec_ns to the first time after @last_ns when the task executes another program. Call this
+ * when the recording has grown, or when the stage begins in the middle of a task.
+ */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: leave the depths of a batch as stg_calls() has counted them. @depth: the number of frames
- * before the batch. Returns false if stg_indent() must be called.
+ * HOT: if stg_calls() has counted the right depths for a batch, updates the depth of @stage, and
+ * returns true. Otherwise returns false, and stg_indent() must be called. @depth: the number of
+ * frames before the batch.
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

@@ -121,7 +121,7 @@ static int add_cpu(struct call_stats *stats, uint32_t cpu)
 	return 0;
 }
 
-/* Add all CPUs on which the task has run since @start_ns. */
+/* Add to @stats all CPUs on which the task has run since @start_ns. */
 static int add_cpus_since(struct call_stats *stats, const struct task_stats *task,
 			  uint64_t start_ns)
 {
@@ -208,7 +208,8 @@ static int add_sched(struct aggregate *agg, struct task_stats *task, const struc
 }
 
 /*
- * Add the growth of a counter in a call. The event of the counter comes before the end of the call.
+ * If @event tells by how much a counter grew during a call, add this number to the sums of the
+ * called function. Such an event comes before the EXIT of the call.
  */
 static int add_counter(struct aggregate *agg, const struct event *event)
 {
@@ -369,7 +370,7 @@ static void merge_counters(struct call_stats *to, struct call_stats *from)
 	free(take_ptr(from->counters));
 }
 
-/* Add all numbers of @from. @to takes ownership of the heap memory of @from. */
+/* Add all numbers of @from to @to. Afterwards, @from owns no heap memory. */
 static int merge_stats(struct call_stats *to, struct call_stats *from)
 {
 	int ret = merge_hist(to, from);
