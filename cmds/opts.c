@@ -175,7 +175,10 @@ static const char *range_option(const struct opts *opts)
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
 }
 
-/* -t and -r exclude each other, as in uftrace. The later option on the command line is used. */
+/*
+ * As in uftrace, -t and -r cannot be used together. If the command line has -t and -r, the later
+ * option is used, and the earlier one is ignored.
+ */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)
 {

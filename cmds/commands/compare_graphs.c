@@ -4,7 +4,7 @@
 #include "cmds/reader.h"
 #include "cmds/read_progress.h"
 
-/* Makes the call tree of a recording that is compared. */
+/* Makes the call tree of one of the two recordings. */
 static int make_tree(const struct opts *opts, struct trace_data *data, struct pipeline *pipe,
 		     struct tree *tree, struct uft_err *err)
 {

@@ -11,8 +11,8 @@
 #include "utils/builddb/etrace/etrace_write.h"
 
 /*
- * Writes the lines. The names in them may have any bytes. A file gets these bytes unchanged; for a
- * terminal they are escaped.
+ * Writes the lines. Names in the lines may contain any bytes. A file gets these bytes unchanged. A
+ * terminal gets them in an escaped form.
  */
 static void put_lines(struct sink *sink, const struct strbuf *lines, bool is_terminal)
 {

@@ -1,4 +1,4 @@
-/* Shows lines that are made once (see list_view.h). */
+/* Shows lines that do not change (see list_view.h). */
 #include "cmds/tui/list_view.h"
 
 #include <errno.h>

@@ -74,11 +74,13 @@ struct frame {
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
  * @drop_limit: if @fast_limit forbids a push, the stubs leave calls alone while @top is at or above
  *              this frame
- * @admitted: the frame that the stubs push to open a ready thread (planned_pass.h); NULL: none
- * @held_limit: with -t: the stubs push frames up to this one and hold their ENTRYs back. Frames
- *              above it are pushed and popped by C code. NULL: the stubs hold no ENTRY back
- * @limit: no frame is pushed above this one. It allows as many frames as the smaller of -D and
- *         --max-stack; with @planned, as many as --max-stack
+ * @admitted: in a ready thread (planned_pass.h): the place of the frame that opens the thread; else
+ *            NULL
+ * @held_limit: with -t: the stubs push frames up to @held_limit, and hold back the ENTRYs of these
+ *              frames. C code pushes and pops the frames above @held_limit. NULL: the stubs hold
+ *              back no ENTRY
+ * @limit: no frame is pushed above @limit. The number of frames up to @limit is the smaller of -D
+ *         and --max-stack; with @planned, the number is --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
  *           have flags
  * @position: @at + @position is the ring position of @at
@@ -112,13 +114,15 @@ struct thread {
 	struct frame *admitted;
 	uint64_t alone_slot; /* the return slot of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
-	uint64_t fit_ns;       /* length of the next interval between two fits of the clock */
-	struct frame *cut;     /* the call whose nested calls were too deep; see @cut_ns */
-	uint64_t cut_ns;       /* time_ns of the frame @cut; a reused frame has another time */
-	uint64_t high;	       /* the highest slot that was seen; used with @low */
-	struct thread *home;   /* with @is_made: the state of the running thread's own stack */
-	struct thread *around; /* with @is_exact: state of the stack from which the thread came */
-	uint64_t stalled_tail; /* the ring's tail + 1 when a wait for room was in vain; 0: never */
+	uint64_t fit_ns;   /* length of the next interval between two fits of the clock */
+	struct frame *cut; /* the call whose nested calls were too deep; see @cut_ns */
+	uint64_t cut_ns;   /* time_ns of the frame @cut; a reused frame has another time */
+	uint64_t high;	   /* the highest slot that was seen; used with @low */
+	/* if @is_made: the state of the own stack of the thread that runs on this stack */
+	struct thread *home;
+	/* if @is_exact: the state of the stack from which the thread switched to this stack */
+	struct thread *around;
+	uint64_t stalled_tail; /* 1 + the ring's tail when the ring last lacked room; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/* NULL until a handler that has interrupted a hook makes a call, or records an event */
 	struct thread *aside;
@@ -126,16 +130,16 @@ struct thread {
 	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
 	uint32_t is_aside;
 	uint32_t is_made; /* for a stack that the program has made, not a thread's own */
-	/*
-	 * with @is_made: @low and @high are the bounds that the program has stated
-	 * (stacks_take_up())
-	 */
+	/* if @is_made: the program has stated the bounds of the stack (stacks_take_up()) */
 	uint32_t is_exact;
-	_Atomic uint32_t is_parked; /* with @is_made: no thread runs on this stack */
-	_Atomic uint32_t in_use;    /* 0: its thread has ended, and a new one may take the state */
-	/* -finstrument-functions: numbers of open calls that have no frame (cygprof.c) */
-	uint32_t cyg_again; /* open calls of @top's function that filters leave alone */
-	uint32_t cyg_deep;  /* open calls of @top's function that @cyg_skipped counts */
+	_Atomic uint32_t is_parked; /* if @is_made: no thread runs on this stack */
+	_Atomic uint32_t in_use;    /* 0: the state is free for another thread or stack */
+	/*
+	 * -finstrument-functions: numbers of open calls that have no frame (cygprof.c). Only calls
+	 * of one function count: the function whose call has the frame @top
+	 */
+	uint32_t cyg_again; /* calls that filters exclude */
+	uint32_t cyg_deep;  /* calls that are part of the number @cyg_skipped */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */
@@ -208,12 +212,13 @@ struct live_plan;
  *
  * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
  * @plain: all calls are recorded alike
- * @tracing: there is anything to record at all
+ * @tracing: the process may record something (see the states below)
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; triggers, signals (--signal) and plans switch it
  * @live: the plan in force, see plans.h; NULL before the first one
- * @plan: the settings of the first plan, but the flags, signals and generation of the newest one.
- *        While @plain is set, the limits -D and -t come from @plan. Else planned.plan has them
+ * @plan: starts as the settings of the first plan. Each later plan changes only the flags, the
+ *        signals and the generation. While @plain is set, the limits -D and -t come from @plan.
+ *        While @plain is not set, these limits come from planned.plan
  * @forked: enum fork_state. A forked child reports itself with its first record
  *
  * The states, in the order in which a process enters them; @is_on matters only in the third state:
@@ -245,7 +250,7 @@ struct probe {
 
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
-	uint32_t nr_writers; /* a copy of control->nr_writers, made at the start */
+	uint32_t nr_writers; /* control->nr_writers when the shared memory was mapped */
 	bool is_finished;    /* this process has asked to end the recording of all processes */
 	/*
 	 * the arena's header. The header of a new arena gets the same address. arena.c maps other
@@ -352,8 +357,8 @@ uint32_t probe_entry_framed(uint64_t *slot, uint64_t addr, const struct arch_reg
 #define REALIGN_MAX 4096
 
 /*
- * HOT, called by the stubs' fast paths when a signal handler has left records in the aside. Moves
- * them to the ring and clears the guard.
+ * HOT, called by the stubs' fast paths when a signal handler has left records in the aside
+ * (aside.h). Moves these records to the ring, and clears the guard.
  */
 void probe_leave(void);
 
@@ -403,7 +408,8 @@ void probe_point_args(const struct arch_point *point);
  * HOT, called by the stubs of XRay's sleds (xray.c) when a function begins or ends.
  *
  * @slot: the function's return slot
- * @regs: at an exit, registers with the return values; NULL before a jump to another function
+ * @regs: the registers with the arguments or the return values. NULL: the function ends by a jump
+ *        to another function (tail call)
  */
 void probe_xray_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
@@ -419,7 +425,7 @@ void slow_call(void (*fn)(void *), void *arg);
  */
 void note_lost(struct thread *t, uint32_t count);
 
-/* Does the work of note_lost() for calls of handlers that did not fit into the aside. */
+/* Like note_lost(), when the aside (aside.h) could not hold the records of a signal handler. */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
@@ -432,8 +438,8 @@ struct thread *thread_begin(void);
 void probe_stop(void);
 
 /*
- * Any context. Ends the recording of all processes, as `finish` does. Waits a moment for the
- * recorder to end it.
+ * Any context. Asks the recorder to end the recording of all processes (action `finish`). Then
+ * waits until the recording has ended, but only for a moment.
  */
 void probe_finish(void);
 
@@ -448,7 +454,7 @@ void thread_leave_alone(void);
 
 /*
  * COLD. Like thread_leave_alone(), for a thread that goes on running. The thread may have made no
- * call yet. Adds one to @counter, a counter of the arena, which the recorder reads.
+ * call yet. Adds 1 to @counter, which the recorder reads in the arena.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 
@@ -493,8 +499,8 @@ long probe_syscall_failed(long result);
 struct thread *thread_take_state(void);
 
 /*
- * SLOW. Frees the state @t, so that another thread can take it. The records of @t are complete, and
- * its frames are not used any more.
+ * SLOW. Frees the state @t, so that another thread can take the state. Before the call, @t must
+ * have written its last record, and nothing may use the frames of @t any more.
  */
 void thread_give_back(struct thread *t);
 
@@ -542,8 +548,8 @@ void thread_unregister(void);
 void session_report_fork(struct thread *t);
 
 /*
- * HOT, rarely. Makes room for @len bytes in a segment. Returns false if no room is left. The caller
- * counts its lost records.
+ * HOT, rarely. Makes room for @len bytes in a segment. Returns false if no room is left. In this
+ * case the caller counts the records that are lost.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
 
@@ -572,7 +578,10 @@ void libcall_find_patched(void);
  */
 void libcall_before_dlclose(void);
 
-/* SLOW. True when the library calls whose records have @addr get frames. */
+/*
+ * SLOW. True when the probe makes frames for the library calls at @addr. The records of these calls
+ * contain @addr.
+ */
 bool libcall_has_frames(uint64_t addr);
 
 /* SLOW or COLD. Tells the writer that @r has records to take. */

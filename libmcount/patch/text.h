@@ -6,22 +6,23 @@
 #include <stdint.h>
 
 /*
- * COLD. Returns a descriptor for text_write(), or -1 on failure. text_write() accepts -1, too. The
- * caller closes the descriptor with text_close().
+ * COLD. Returns a descriptor for text_write(), or -1 on failure. The caller may pass -1 to
+ * text_write() instead of a descriptor. The caller closes the descriptor with text_close().
  */
 int text_open(void);
 void text_close(int fd);
 
 /*
  * COLD. Replaces the instructions at @addr by @bytes[@len], while threads may run there. If the new
- * bytes lie within one word, they are written together with the rest of that word. Otherwise the
- * first byte is written last. If @fd is -1, or the kernel refuses to write through @fd, the bytes
- * are stored one by one. Returns false when the text cannot be written.
+ * bytes lie within one word, the whole word is written by one system call. Otherwise the first byte
+ * is written last. If @fd (from text_open()) is -1, or the kernel refuses to write through @fd, the
+ * bytes are stored one by one. Returns false when the instructions cannot be replaced.
  */
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
 /*
- * COLD. Writes @bytes[@len] at @addr in any order. No thread may execute this text during the call.
+ * COLD. Like text_write(), but writes the bytes in any order. No thread may execute code at these
+ * addresses during the call.
  */
 bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

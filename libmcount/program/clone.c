@@ -113,8 +113,8 @@ uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t th
 	}
 
 	/*
-	 * The struct clone_args of clone3(2) begins with the flags. If it cannot be read, the
-	 * kernel will refuse the call.
+	 * The struct clone_args of clone3(2) begins with the flags. If the struct cannot be read,
+	 * the kernel will refuse the system call.
 	 */
 	if (number == SYS_clone3)
 		flags = own_is_readable(first) ? *(const uint64_t *)first : CLONE_VM | CLONE_VFORK;

@@ -6,9 +6,9 @@
 
 /*
  * A child of vfork(2) has its parent's `self`. So the parent makes a state with a ring for the
- * child, and `self` points to that state until the child executes a program or ends. The calls that
- * are open in the parent are open in the child, too. The child returns only from vfork(2), and not
- * from the other open calls.
+ * child, and `self` points to that state until the child executes a program or ends. The child
+ * inherits the parent's open calls. The child returns from vfork(2), but from no other inherited
+ * call.
  *
  * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */

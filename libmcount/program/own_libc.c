@@ -93,7 +93,7 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 }
 
 /*
- * Called for each function outside of the probe that the probe calls.
+ * Called for each function of libc that the probe calls.
  *
  * @slot: the slot that contains the called address
  * @function: the function that is to be called
@@ -155,8 +155,8 @@ static void bind(void **slot, void *function, void *arg)
 }
 
 /*
- * Returns the number of bytes in the whole pages of the probe's module that are read-only after
- * loading (RELRO). *@start gets the address of the first of these pages.
+ * After loading, a part of the probe's module is read-only (RELRO). Returns the number of bytes in
+ * the whole pages of this part. *@start gets the address of the first page.
  */
 static size_t sealed_part(const struct loaded *ours, void **start)
 {

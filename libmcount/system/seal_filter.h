@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * True when each path through the filter allows system call @number. False, too, when there are too
- * many paths or steps to follow.
+ * True when each path through the filter allows system call @number. If there are too many paths or
+ * steps to follow, the result is false.
  */
 bool seal_filter_allows(const struct sock_filter *code, uint32_t len, uint32_t number);
 

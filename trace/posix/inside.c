@@ -12,7 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The number of threads with a word of their own. All further threads are counted in the view. */
+/*
+ * The number of words in threads[]. A thread that finds no free word is counted in struct pxt_view
+ * while the thread is inside of a stream.
+ */
 #define NR_THREADS 512
 
 static struct pxt_thread threads[NR_THREADS];
@@ -91,7 +94,10 @@ struct pxt_thread *pxt_inside_new(void)
 	return thread;
 }
 
-/* Called in a forked child, which has only this thread. Frees the words of all other threads. */
+/*
+ * Called in a forked child. The child has only the calling thread, so the words of the parent's
+ * other threads are freed.
+ */
 void pxt_inside_in_child(void)
 {
 	uint32_t nr = atomic_load(&nr_used);

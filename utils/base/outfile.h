@@ -31,10 +31,10 @@ struct outfile {
  * errno with a text that names @path. Call outfile_deinit() in any case. Links are followed or
  * refused as in place_find().
  *
- * A regular or new file is written under a random name in the directory, then renamed. A file that
- * replaces an old file gets the owner, group and mode of the old file. But if @mode gives no rights
- * to the group and to others, the new file gives no rights to them either. A file that replaces no
- * old file gets @mode without the bits of the umask.
+ * A regular or new file is written under a random name in the file's directory, then renamed. A
+ * file that replaces an old file gets the owner, group and mode of the old file. But if @mode has
+ * rights for the owner alone, the new file gets from the old mode the rights of the owner alone. A
+ * file that replaces no old file gets @mode without the bits of the umask.
  *
  * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
  * place. If @path leads to a link of procfs (as /dev/stdout does), the new content is appended to

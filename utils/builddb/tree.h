@@ -11,7 +11,7 @@
  * (utrail-build(1)); other keys are whole words. Bytes that are not UTF-8 become U+FFFD, and
  * sink.has_broken becomes true.
  *
- * @files: the uses of files, or NULL when they are unknown
+ * @files: the uses of files, or NULL when these uses are unknown
  */
 void tree_json(const struct executions *executions, const struct files *files, struct sink *sink);
 

@@ -45,8 +45,8 @@ static void sort_decls(struct fstrace_decls *decls)
 }
 
 /*
- * Make the name of the event. As in fstrace_specify(), this is the name of the variable with '-'
- * instead of '_'.
+ * Make the name of an event. The first @len bytes of @entry are the name of the event's variable.
+ * As in fstrace_specify(), each '_' becomes '-'.
  */
 static char *id_of(const char *entry, size_t len)
 {
@@ -127,8 +127,8 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * True when the program may call fstrace_declare(). A program that contains the library has the
- * function, but need not call it.
+ * True when the program may call fstrace_declare(). If libutrail-trace is linked statically into a
+ * program, the program contains this function, but perhaps never calls the function.
  */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {

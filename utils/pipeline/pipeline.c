@@ -14,7 +14,7 @@
 /* The memory for the batches of all lanes together. Each lane gets at least LEAST_BATCH events. */
 #define EVENTS_BYTES  (14UL << 20)
 #define LEAST_BATCH   32
-/* The memory for events that are not records (window_bytes, held_bytes of struct pipeline). */
+/* The memory for queued events: window_bytes and held_bytes of struct pipeline. */
 #define WINDOW_BYTES  (2UL << 20)
 #define HELD_BYTES    (24UL << 20)
 /* With this number of lanes or more, the lanes take their buffers from pools (struct blocks). */
@@ -75,7 +75,8 @@ int lane_open(struct lane *lane, struct pipeline *pipe, struct task *task,
 	    stg_filter_inherit(&lane->filter, &pipe->at_fork[task->index], task) < 0)
 		ret = err_set_errno(err, -ENOMEM, "cannot filter calls");
 	/*
-	 * A task without records is at its end. In a growing recording, it may get records later.
+	 * A task without records is at its end. If the recording grows, the task may get records
+	 * later.
 	 */
 	lane->user.at_end = !task->data_bytes;
 	return ret;
@@ -134,7 +135,7 @@ static void keep_open_fd(struct pipeline *pipe, struct src_user *src)
  * Skip the records before the time range, unless these records are needed to find the calls that
  * are open when the range begins. The records are needed in three cases:
  *
- * - The task has calls of the kernel.
+ * - The task has calls of kernel functions.
  * - opens_inherited is set, and opens_at_start is not set.
  * - opens_at_start is set, and either the file is plain, or the file is compact and seek_opened()
  *   fails.
@@ -264,8 +265,8 @@ uint64_t pipeline_first_record_ns(const struct pipeline *pipe)
 }
 
 /*
- * Find the first return of @queue's task to a CPU, up to @known_ns. Lanes may remove the SCHED_OUT
- * from the queue before the SCHED_IN comes, so queue->is_off remembers the SCHED_OUT.
+ * Find the first time at which @queue's task came back to a CPU, up to @known_ns. Lanes may remove
+ * the SCHED_OUT from the queue before the SCHED_IN comes, so queue->is_off remembers the SCHED_OUT.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -285,9 +286,10 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Without a time range: find the time at which "elapsed" begins, as uftrace does. It is the
- * earliest of three times: of the first record, of the first return of a task to the CPU, and of
- * the first call of a kernel function. In a growing recording, the third one does not count.
+ * Without a time range: find the time from which "elapsed" counts. As in uftrace, this is the time
+ * of the earliest of three events: the first record, the first time a task comes back to a CPU, and
+ * the first call of a kernel function. In a growing recording, calls of kernel functions do not
+ * count.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -399,8 +401,10 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * Read the chosen tasks and time range once in advance if trace_on or trace_off is used, or if
- * conditions need return values. A trace_on or trace_off of one task applies to all tasks.
+ * If trace_on or trace_off is used, or conditions need return values, read the recording in
+ * advance: the chosen tasks, in the chosen time range. A trace_on or trace_off of one task applies
+ * to all tasks. All these switches, and the results of the conditions, must be known before the
+ * first event is shown.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -427,8 +431,8 @@ static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Returns the time of the last record of all tasks, or the time of the last event if no task has
- * records.
+ * Returns the latest time of a record of any task. If no task has records, returns the latest time
+ * of an event.
  */
 static uint64_t find_last_time(const struct pipeline *pipe)
 {
@@ -485,8 +489,8 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 			       "cannot follow a recording with trace_on or trace_off: their effect "
 			       "is known only at the end");
 	/*
-	 * look_ahead() allocates the memory for the results of conditions. It is not called for a
-	 * growing recording.
+	 * Conditions on return values need the results that look_ahead() collects. look_ahead() is
+	 * not called for a growing recording.
 	 */
 	if (ret == 0 && pipe->is_filtered && has_retval_condition(pipe->config.stages.filters))
 		return err_set(err, -ERR_USAGE,
@@ -513,10 +517,10 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * A call with an event in it is shown, however short it is. With STAGE_WANTS_ENDS, short
-	 * calls are dropped at their ends, where no stage knows the events in them. So the view
-	 * gets entries and ends. stg_time() holds an entry back until the call has lasted long
-	 * enough, or until an event in the call comes.
+	 * A short call is shown if an event is in the call. With STAGE_WANTS_ENDS, a short call is
+	 * dropped at its end, and at the end no stage knows whether an event was in the call. With
+	 * STAGE_WANTS_CALLS, stg_time() holds an entry back until the call has lasted long enough,
+	 * or until an event in the call comes. The view then gets entries and ends.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
@@ -582,14 +586,14 @@ void pipeline_close(struct pipeline *pipe)
 	*pipe = (struct pipeline){ 0 };
 }
 
-/* Run all windows of time; mostly there is only one. */
+/* Run the merge once for each window of time. Most recordings have only one window. */
 static int run_by_time(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
 	bool is_stopped = false;
 	int more = 1;
 	int ret = 0;
 
-	/* After a stop request, one more window is run, which ends all lanes. */
+	/* After a stop request, the merge runs for one more window. In this run, all lanes end. */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

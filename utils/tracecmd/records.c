@@ -10,7 +10,8 @@
 
 #define PAGE_BYTES_MIN	4096
 #define PAGE_BYTES_MAX	65536
-#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX) /* bytes read at a time when pages are not packed */
+/* If pages are not packed: the maximum number of bytes per read. */
+#define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
 /* The largest chunk. trace-cmd packs some tens of KB at a time. */
 #define CHUNK_MAX_BYTES (16U << 20)
 /*

@@ -90,15 +90,15 @@ void attached_let_go(struct attached *w);
 void attached_let_others_go(struct attached *w, const struct attached_thread *thread);
 
 /*
- * Read or write memory of the process. Both return the number of bytes that were read or written.
- * Writing to memory that is mapped read-only changes the process' own copy.
+ * Read or write memory of the process. The result is the number of bytes that were read or written.
+ * A write to memory that is mapped read-only changes a copy that only this process has.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
 
 /*
  * Make the stopped thread execute single instructions until it is outside of [@start, @end).
- * Returns 0, or -EBUSY when the thread does not get out, for example of a loop or a system call.
+ * Returns 0, or -EBUSY when the thread stays inside, for example in a loop or in a system call.
  */
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 

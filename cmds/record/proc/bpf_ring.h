@@ -1,4 +1,4 @@
-/* Makes records of proc.dat from the records in the eBPF program's ring. */
+/* Turns the records in the ring of the eBPF program into records of the file proc.dat. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 #define UTRAIL_CMDS_RECORD_PROC_BPF_RING_H
 

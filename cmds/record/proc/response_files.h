@@ -1,6 +1,6 @@
 /*
- * Response files (@FILE) of compilers. They are read when the compiler begins, because they may be
- * removed before the recording ends.
+ * Response files (@FILE) of compilers. A response file may be removed before the recording ends, so
+ * the recorder reads the file when the compiler begins.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_RESPONSE_FILES_H
@@ -11,9 +11,9 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * Write a PROC_RESPONSE record for each response file that the arguments of a compiler name. A
- * response file that is named in another response file gets a record, too. If @execution is not the
- * execution of a compiler, nothing is written. A file that is not a regular file is not opened.
+ * If @execution is the execution of a compiler, write a PROC_RESPONSE record for each response file
+ * in the compiler's arguments, and for each response file that is named in a response file.
+ * Otherwise nothing is written. A file that is not a regular file is not opened.
  * Files are opened with the rights of @user, or with the rights of process @view->tid if @user is
  * NULL.
  *

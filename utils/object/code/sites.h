@@ -1,6 +1,6 @@
 /*
- * Places in the code of a file where a jump may be written, and the code to which it leads: moved
- * instructions that keep the behaviour of the program.
+ * Places in the code of a file where a jump may be written. The jump leads to moved instructions,
+ * which keep the behaviour of the program.
  */
 #ifndef UTRAIL_OBJECT_SITES_H
 #define UTRAIL_OBJECT_SITES_H
@@ -15,10 +15,10 @@ const char *site_refusal_text(enum site_refusal refusal);
 /*
  * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
- * @addr: the file's own address of the place
- * @entry: start of the function, if @addr is its first instruction, or follows the `endbr64` with
- *         which the function begins; 0: @addr is not at the start of a function. A jump within the
- *         function to @addr is no call, so it must not reach the written jump
+ * @addr: the address of the place as stated in the file, before relocation
+ * @entry: the start of a function, if @addr is the function's first instruction, or follows the
+ *         `endbr64` with which the function begins; else 0. If the function itself jumps to @addr,
+ *         this is no call. Such a jump must not reach the written jump
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
  * @is_loop: jumps at the start of the function lead back to the site, and were moved with the
@@ -30,7 +30,7 @@ const char *site_refusal_text(enum site_refusal refusal);
  * @island: address of a long jump in padding, to which a short jump at @jump_at leads; 0: the jump
  *         at @jump_at is long
  * @original, @island_original: the original code at @jump_at and at @island
- * @before: the moved code from @jump_at to @addr; empty when these are equal
+ * @before: the moved code from @jump_at to @addr; empty when @jump_at is @addr
  * @code: the moved code of the site. If the end of this code can be reached, and the next site is
  *         not @is_inner, the code includes a final jump to the first instruction that was not moved
  */

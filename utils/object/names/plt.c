@@ -26,8 +26,8 @@ static const struct isa_plt *find_machine(const struct elf_file *file)
 }
 
 /*
- * True when .comment tells that mold has linked the file. The length of the first entry of mold's
- * PLT may differ from that of other linkers.
+ * True when .comment tells that mold has linked the file. In files of mold, the first entry of the
+ * PLT may have another length than in files of other linkers.
  */
 static bool is_made_by_mold(const struct elf_file *file)
 {
@@ -108,8 +108,8 @@ static int add_entry(struct plt_entries *out, struct plt_entry entry)
 }
 
 /*
- * Add the entries of the PLT, which are in the order of their relocations. Relocations without a
- * name (IRELATIVE) have an entry, too.
+ * Add the entries of the PLT. Entry N belongs to relocation N. An entry is left out when its
+ * relocation has no name (IRELATIVE).
  */
 static int add_plt_entries(const struct elf_file *file, const struct isa_plt *machine,
 			   const struct elf_section *relocs, struct elf_symbols *symbols,

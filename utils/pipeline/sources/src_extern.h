@@ -8,8 +8,8 @@
 #define EXTERN_HELD_MAX 4096
 
 /*
- * Open the source, which is on the heap. *@out becomes NULL when there is no file. An invalid line
- * causes -EINVAL, here or in read().
+ * Open extern.dat as a source. *@out gets the source, which is on the heap. If the recording has no
+ * extern.dat, *@out becomes NULL. An invalid line causes -EINVAL, here or in read().
  */
 int src_extern_open(const struct trace_data *data, struct source **out, struct uft_err *err);
 

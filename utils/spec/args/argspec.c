@@ -135,7 +135,7 @@ static int parse_bits(struct cursor *c, struct argspec *spec)
 		return fail_at_column(c, at, "expected 8, 16, 32, 64, or 80 bits");
 	if (bits == 80 && spec->type.format != ARG_FLOAT)
 		return fail_at_column(c, at, "only floating point values have 80 bits");
-	/* The size of a string or a character is fixed; its bits are ignored. */
+	/* A number of bits does not change the size of a string or a character. */
 	if (!arg_format_is_string(spec->type.format) && spec->type.format != ARG_CHAR)
 		spec->type.size = bits / 8;
 	if (spec->type.format == ARG_FLOAT && bits < 32)
@@ -184,7 +184,7 @@ static int parse_format(struct cursor *c, struct argspec *spec)
 		return 0;
 	if (c->at == c->end)
 		return fail_at_column(c, c->at, "expected a format");
-	/* "fparg1/32" has bits without a letter. */
+	/* As in "fparg1/32", the number of bits may come without a format letter. */
 	if (spec->kind == ARG_KIND_FLOAT && isdigit((unsigned char)*c->at))
 		return parse_bits(c, spec);
 	while (i < ARRAY_SIZE(letters) && letters[i].letter != *c->at)

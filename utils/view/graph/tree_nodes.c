@@ -98,7 +98,10 @@ static int grow_canon(struct tree *tree, size_t id)
 	return 0;
 }
 
-/* Returns the function that represents the name of @func, or NULL when memory is short. */
+/*
+ * Returns the function that represents all functions with the name of @func, or NULL when memory is
+ * short.
+ */
 static const struct func *first_named(struct tree *tree, const struct func *func)
 {
 	const struct func *known = strmap_get(&tree->names, func->name);
@@ -132,7 +135,7 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 	return *slot;
 }
 
-/* Like tree_child(). @func must be the function that represents its name. */
+/* Like tree_child(). @func must be a result of first_named(). */
 static struct tree_node *get_child(struct tree *tree, struct tree_node *node,
 				   const struct func *func)
 {

@@ -49,9 +49,9 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * Write a change such as "+1.480 ms". With colours, a plus means that the pair took longer. Without
- * colours, a plus means that the base took longer, because scripts expect the signs of uftrace (see
- * report_diff_sign_text()).
+ * Write a change such as "+1.480 ms" between two recordings, base and pair. With colours, a plus
+ * means a longer time in pair. Without colours, a plus means a longer time in base, because scripts
+ * expect the signs of uftrace (see report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {
@@ -74,7 +74,7 @@ static void put_time_change(const struct report_diff *diff, double change, struc
 	sink_fill(sink, ' ', blanks);
 	put_colored(diff, color_of_change(change, SMALL_CHANGE_NS, LARGE_CHANGE_NS), number, sink);
 	sink_lit(sink, " ");
-	/* The unit has a colour of its own. */
+	/* put_time_color() writes the unit in colour. */
 	char *end = put_time_color(cell, ns, diff->config.color);
 
 	sink_put_raw(sink, cell + 8, end - cell - 8);
@@ -215,7 +215,7 @@ static int cell_width_of(const struct report_diff *diff, const struct diff_field
 	return field->kind == FIELD_DEVIATION ? 35 : 32;
 }
 
-/* Returns the width of the column. Names of counters may be wider than their cells. */
+/* Returns the width of the column. The title may be wider than the cells of the column. */
 static int width_of(const struct report_diff *diff, const struct diff_field *field)
 {
 	char title[TITLE_BYTES];
