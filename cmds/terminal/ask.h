@@ -84,7 +84,8 @@ int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err)
  * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
  * with --keep-pid, because the shell may continue before the recording is complete. If there is no
  * recorder, the function returns immediately. If the recorded program still runs, the function
- * returns when the recorder has answered. A recorder that works on another request answers later.
+ * waits only for an answer of the recorder. A recorder that is busy with a request of another
+ * process answers later.
  */
 void ask_wait_for_end(const char *dir);
 

@@ -33,13 +33,14 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	struct thread *t = guard_return();
 
 	/*
-	 * @t is NULL when the thread is not traced any more, or when a frame returns while the
-	 * thread is in a hook. Only the return address is needed.
+	 * If @t is NULL, only the return address is found, and nothing is recorded. Either the
+	 * thread is not traced any more, or a hook of the thread is interrupted, and the aside
+	 * (aside.h) is missing or in use.
 	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }
 
-/* Leaves the hook when a signal handler has left records in the aside. */
+/* Leaves the hook after a signal handler has stored records in the aside (aside.h). */
 NOINLINE static uint64_t leave_exited(struct thread *t, uint64_t ret)
 {
 	guard_leave(t);

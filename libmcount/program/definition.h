@@ -1,6 +1,7 @@
 /*
- * Finds the definition of a name without the dynamic linker's lock. dlsym(3) would wait for that
- * lock. Another thread may hold it, and be stopped or wait for a lock of the probe.
+ * Finds the definition of a name. dlsym(3) would take a lock of the dynamic linker, and might block
+ * forever: the thread that holds the lock may be stopped, or may wait for a lock of the probe. The
+ * functions here do not take this lock.
  */
 #ifndef UTRAIL_LIBMCOUNT_DEFINITION_H
 #define UTRAIL_LIBMCOUNT_DEFINITION_H

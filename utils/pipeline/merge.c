@@ -98,8 +98,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 
 /*
  * Show events of the lane at the top. If the previous event came from this lane, show all events up
- * to the next event of another lane. Otherwise show only one event, because it takes time to count
- * the events of a lane.
+ * to the next event of another lane. Otherwise show only one event. The event after it probably
+ * belongs to another lane, so a call of run_length() is not worth its time.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -108,7 +108,7 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 	uint64_t time_ns;
 	int ret = 0;
 
-	/* A lane has no events before its first turn. */
+	/* lane->nr is 0 until next_time() has read the first events of the lane. */
 	if (likely(lane->nr)) {
 		struct event_span span = { lane->task, lane->events + lane->at, 1 };
 
@@ -128,8 +128,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns a time. The events of lane @index before this time precede @limit, the key of another
- * lane. Events whose times do not fit into a key are left to take_run().
+ * Returns an exclusive limit for the times of lane @index: events with smaller times precede the
+ * key @limit. Events whose times do not fit into a key are left to take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -184,8 +184,8 @@ static struct followers find_followers(const struct merge *merge)
 }
 
 /*
- * The length from which a run is long. A run is a series of events of one lane, without an event of
- * another lane between them. take_turns() leaves long runs to take_run().
+ * A run is a series of events of one lane, without an event of another lane between them.
+ * take_turns() leaves runs of at least LONG_RUN events to take_run().
  */
 #define LONG_RUN 8
 

@@ -616,7 +616,7 @@ static void write_utf8(struct runner *run)
 	drop_object(run, set);
 }
 
-/* Start Python without its signal handlers: utrail keeps its own. */
+/* Start Python. Py_InitializeEx(0) installs no signal handlers, so the handlers of utrail stay. */
 static void start_python(struct runner *run)
 {
 	const char *locale = setlocale(LC_CTYPE, "");
@@ -656,7 +656,7 @@ static void drop_func(struct script *script, struct script_func *func)
 }
 
 /*
- * End Python, which flushes the script's output. Py_FinalizeEx() fails when the output is a pipe
+ * End Python. Py_FinalizeEx() flushes the script's output, and fails when the output is a pipe
  * without a reader. A missing reader is no failure of the script, so the result is ignored.
  */
 static void close_python(struct script *script)

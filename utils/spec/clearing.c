@@ -65,10 +65,9 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 }
 
 /*
- * True when spec @index can be left out, because a later spec with the same pattern clears the
- * actions of spec @index. If spec @index clears or replaces actions of earlier specs, the later
- * spec must clear the actions of the earlier specs, too. Without spec @index, the actions of the
- * earlier specs would apply again.
+ * True when spec @index can be left out: a later spec with the same pattern clears every action
+ * that touched_by() returns. Some of these actions may belong to earlier specs. If the later spec
+ * did not clear such an action, the action would apply again without spec @index.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

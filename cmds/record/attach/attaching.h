@@ -117,9 +117,9 @@ bool attaching_is_anybody_within(struct attaching *a);
 bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
- * Take the hooks in @text, which are at the ends of functions, out of the process. A hook whose
- * function has an open call stays in the process and in @text. The hooks at the starts of all
- * functions with hooks in @text must already be out.
+ * Remove the hooks in @text from the process. These hooks are at the ends of functions. The hooks
+ * at the starts of these functions must already be removed. If a function has an open call, the
+ * hooks at its ends stay in the process and in @text.
  *
  * @patches: its list @ends has all hooks in @text
  */
@@ -134,9 +134,9 @@ int attaching_stop_all(struct attaching *a, struct uft_err *err);
 
 /*
  * attaching_open_doors() starts the recording of events that the program declares, and
- * attaching_close_doors() ends this recording. Threads other than a->thread may run meanwhile.
- * After attaching_close_doors() has returned 0, no copy of libutrail-trace in the process calls the
- * probe.
+ * attaching_close_doors() ends this recording. During both calls, threads other than a->thread may
+ * run. After attaching_close_doors() has returned 0, no copy of libutrail-trace in the process
+ * calls the probe.
  */
 void attaching_open_doors(struct attaching *a, const struct attach_how *how);
 int attaching_close_doors(struct attaching *a, struct uft_err *err);

@@ -22,8 +22,8 @@ const char *const callable_thread_probe_names[] = { CALLABLE_THREAD_PROBE,
 						    "memfd:" CALLABLE_THREAD_PROBE, NULL };
 
 /*
- * The maximum number of looks at the threads of a process, and the pause after each look in
- * microseconds.
+ * The maximum number of looks at the threads of a process. After each look, the recorder waits for
+ * LOOK_WAIT_US microseconds.
  */
 #define LOOKS	     600
 #define LOOK_WAIT_US 5000
@@ -76,7 +76,10 @@ struct locks {
 	uint64_t syscall;
 };
 
-/* All threads run during find_locks(). With hundreds of modules, the search takes milliseconds. */
+/*
+ * Call this function while no thread is stopped, because the search takes milliseconds in a process
+ * with hundreds of modules.
+ */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
 	const struct mapping *libc = maps_module(maps, callable_thread_libc_names);
@@ -143,7 +146,7 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 	if (maps_is_named(code->path, callable_thread_libc_names))
 		return false;
 
-	/* maps_symbol() takes the address of a module's first mapping. */
+	/* maps_symbol() needs the start of the module's first mapping. */
 	const struct mapping *first = code;
 
 	while (first > maps->lines && strcmp(first[-1].path, code->path) == 0)

@@ -25,8 +25,8 @@ int libcall_hook_of(const char *name, bool by_plt);
 
 /*
  * @all: include calls that only --libcall records
- * @attaches: the probe is loaded after the program. In this case, the calls of functions that the
- *            probe replaces must be changed
+ * @attaches: the probe is loaded after the program. In this case, the probe cannot replace library
+ *            functions by their names, so the calls to these functions must be changed
  * @smallest_bytes: the minimum plt_entry.size of a recorded call. Calls that are always hooked
  *                  (PLAN_CALL_LANDING) have no minimum
  *

@@ -111,8 +111,9 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Notes in each rule which functions it matches, and the reasons why functions cannot be patched.
- * Rules that take functions out can match any function that is FUNCTION_WHOLE.
+ * Stores in each rule whether the rule matches a function that can be patched, and a reason why a
+ * matching function cannot be patched. If a function is not chosen, for example because of a rule
+ * "!FUNC", the function counts as a match when its kind is FUNCTION_WHOLE.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

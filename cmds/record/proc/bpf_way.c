@@ -29,7 +29,8 @@
 #define DRAIN_MS	     10
 /*
  * The sizes of the ring when files, environment variables, or just arguments are recorded. A ring
- * holds the records of a busy build for a quarter of a second. The allocation of 3 MB takes 1 ms.
+ * has room for the records that a busy build makes in a quarter of a second. The allocation takes
+ * 1 ms for each 3 MB.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)
@@ -445,7 +446,7 @@ static void *run_follower(void *arg)
 	return NULL;
 }
 
-/* --- from the beginning to the end --- */
+/* --- start and stop of the tracing --- */
 
 static int mark_program(struct following *f, pid_t pid)
 {

@@ -70,18 +70,20 @@ bool call_moves_source(enum syscall_id id);
 void call_source(const struct call_facts *facts, struct strbuf *out);
 
 /*
- * True when a failure of the system call is recorded. @result: the return value that the kernel
- * reports to tracers
+ * True when system call @id has failed, and the failure must be recorded. @result: the return value
+ * that the kernel reports to tracers
  */
 bool call_fails_openly(enum syscall_id id, int64_t result);
 
 /*
- * Append the payload of the act. Returns the kind of record, or 0 when there is nothing to record.
+ * Append the payload of the system call's record to @out. Returns the kind of the record, or 0 when
+ * there is nothing to record.
  */
 enum proc_kind call_encode(const struct call_facts *facts, struct strbuf *out);
 
 /*
- * Append the payload of a descriptor that is open when a new program begins.
+ * Append the payload of a PROC_INHERIT record to @out. The record describes a descriptor that is
+ * open when a new program begins.
  *
  * @access: O_RDONLY, O_WRONLY, O_RDWR or O_PATH
  */

@@ -56,7 +56,7 @@ struct {
  * other eBPF program of this file has begun a record in the same memory.
  *
  * @path: a path is built in the first half of this array, from the last name to the first
- * @used: the size of the texts
+ * @used: the size of the data in @bytes
  */
 struct scratch {
 	char path[2 * WIRE_TEXT_MAX];
@@ -99,7 +99,7 @@ INLINE struct scratch *begin(const struct wire_mark *mark, enum wire_kind kind)
 
 /*
  * Put the record into the ring. The reader looks at the ring from time to time. Most records do not
- * wake the reader, because waking takes several times as long as all other work for a record.
+ * wake the reader, because waking takes longer than all other work for a record.
  */
 INLINE void end(struct scratch *s, const struct wire_mark *mark)
 {
@@ -144,8 +144,8 @@ INLINE void put_kernel_string(struct scratch *s, enum wire_text text, const void
 }
 
 /*
- * Puts a string of the task into the record. The page of the string is in memory, because the
- * system call has just read it. Returns 1 for a relative name.
+ * Puts a string of the task into the record. The system call has just read the string, so the
+ * string is in memory. Returns 1 if the string was found and does not begin with '/'.
  */
 ON_ITS_OWN int put_string(uint32_t text, uint64_t addr)
 {
@@ -488,7 +488,10 @@ int see_exit(uint64_t *ctx)
 
 /* --- programs --- */
 
-/* @names_file: a word of the part begins with @, so the recorder must read the named file soon */
+/*
+ * @names_file: an argument begins with '@', and so names a response file. The recorder must read
+ *              this file before the file is removed
+ */
 struct part {
 	struct wire_mark *mark;
 	uint64_t addr;
@@ -714,7 +717,7 @@ int see_call(uint64_t *ctx)
 	return 0;
 }
 
-/* Sets @out of the record to data from the task's memory. For clone(2), sets @out to the flags. */
+/* Stores data from the task's memory in s->record.out. For clone(2), stores the flags. */
 INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t id)
 {
 	if (id == SYSCALL_OPENAT2)
@@ -727,8 +730,8 @@ INLINE void put_memory(struct scratch *s, const struct wire_mark *mark, uint32_t
 
 /*
  * True when a system call is reported after its return. A successful clone(2) is not reported here,
- * because see_fork() reports it. Most failed system calls are not reported, because calls of
- * open(2) fail too often.
+ * because see_fork() reports it. A failure is reported only if the system call was meant to clone,
+ * rename, link, mount or unmount. Other failures, such as those of open(2), are too frequent.
  */
 INLINE bool is_told(uint32_t id, int result)
 {

@@ -28,8 +28,8 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner; a file that some users cannot read must belong to the recording's
- *         owner
+ * @owner: the recording's owner; a file that not all users may read is shown only if it belongs to
+ *         @owner
  * @built_ns: the time when the module was built, in ns since 1970; a file that was changed after
  *         this time is not a source of the module
  */

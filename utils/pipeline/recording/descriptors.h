@@ -74,8 +74,8 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 		    uint64_t now_ns);
 
 /*
- * Like descriptors_put(). But first, unless the file is a pipe, note that of->execution uses the
- * file under @name.
+ * If the file is not a pipe, store in @files that of->execution uses the file under @name. Then set
+ * the descriptor as descriptors_put() does.
  */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
@@ -93,8 +93,8 @@ void descriptors_exec(struct descriptors_of *of, size_t execution, uint64_t now_
 uint32_t descriptors_before(const struct descriptors_of *of, uint32_t fd);
 
 /*
- * Begin an execution's uses of pipes. To be called after the execution's PROC_INHERIT records
- * were read.
+ * Store in @files which pipes the current execution of the process uses. Call this function after
+ * the PROC_INHERIT records of the execution were read.
  */
 int descriptors_settle(struct files *files, struct descriptors_of *of);
 int descriptors_settle_all(struct files *files, struct descriptors *descriptors);

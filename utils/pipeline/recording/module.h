@@ -39,7 +39,7 @@ struct func {
 	uint32_t count_id;
 	bool is_libcall; /* an entry of a PLT */
 	bool is_end;	 /* a library call that ends its process or thread */
-	bool is_exec;	 /* a library call that replaces this program by another */
+	bool is_exec;	 /* a library call that replaces the program of its process */
 	bool is_fork;	 /* has the name of a function from which two processes return */
 	bool is_kernel;	 /* a function of the kernel, as the kernel's tracer records it */
 	const struct symbol *sym;
@@ -121,8 +121,8 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 /*
  * Read the module's symbols, unless they were read already. If no file has the module's symbols,
  * the call succeeds, and the module has no symbols. After an error the module has no symbols
- * either. Each later call returns the same error, and reads the file again only if the file has
- * grown. But if memory or descriptors were short, each later call tries again.
+ * either. If the file has grown, or if memory or descriptors were short, a later call reads the
+ * file again. Otherwise a later call returns the same error.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
@@ -157,8 +157,8 @@ bool func_is_called(const struct func *func, const char *name);
 bool module_put_line(const struct func *func, uint64_t offset, struct strbuf *out);
 
 /*
- * Find debug information about @func. A damaged file counts as absent. Returns NULL if there is
- * none.
+ * Find debug information about @func. Returns NULL if no debug information is found. A damaged .dbg
+ * file counts as absent.
  */
 const struct dbg_func *module_debug(struct module_set *set, const struct func *func);
 

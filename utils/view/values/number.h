@@ -15,7 +15,7 @@ char *put_dec(char *to, uint64_t v, unsigned width);
 char *put_hex(char *to, uint64_t v, unsigned width);
 
 #define TIME_WIDTH     10
-/* The limit of the bytes that put_time_color() writes, including the colours of HTML. */
+/* The maximum number of bytes that put_time_color() writes, including HTML tags for the colour. */
 #define TIME_MAX_BYTES 80
 
 /* Write a duration as "  1.234 us", with its unit, in TIME_WIDTH columns. Zero is blank. */

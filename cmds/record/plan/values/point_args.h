@@ -1,5 +1,6 @@
 /*
- * Finds the arguments of static probes. Makes operands of a plan from the texts in a file's notes.
+ * Finds the arguments of static probes. The notes of an ELF file describe each argument as text.
+ * Each text is converted to a struct plan_operand.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H
 #define UTRAIL_CMDS_RECORD_PLAN_POINT_ARGS_H

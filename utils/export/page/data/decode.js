@@ -155,8 +155,8 @@ export class TaskDecoder {
  */
 
 /**
- * Decodes a block of texts. Returns the bytes of all texts, and the offset of each text. The last
- * offset is the end of the last text.
+ * Decodes a block of texts. Returns the bytes of all texts, and the offset at which each text
+ * starts. One more offset follows: the end of the last text.
  * @param {Uint8Array} block
  */
 export function decodeTexts(block) {
