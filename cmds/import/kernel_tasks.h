@@ -7,7 +7,7 @@
 #include "utils/format/text.h"
 
 /*
- * @name: the task's name, or NULL; it points into the text of all names
+ * @name: the task's name, a part of kernel_trace_tasks.text; or NULL
  * @cpu: the CPU of an idle task; -1 for other tasks
  */
 struct kernel_trace_task {

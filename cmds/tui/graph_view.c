@@ -11,7 +11,10 @@
 #include "utils/view/source_line.h"
 #include "utils/view/texts.h"
 
-/* A flag of an entry of @shown. It means that the entry is the empty line before the item. */
+/*
+ * If an entry of @shown has this flag, the line is the empty line before the item. Otherwise the
+ * line shows the item itself.
+ */
 #define GRAPH_GAP      (1U << 31)
 /*
  * The maximum number of items. Item numbers must leave the bit GRAPH_GAP free. A graph with more
@@ -199,9 +202,9 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 }
 
 /*
- * Appends the branch to item @at itself. An item without siblings has no branch. The mark of a
- * folded call is the last character of its branch. Without a branch, the mark replaces the blank at
- * the end of @out.
+ * Appends the branch of item @at to @out. An item without siblings has no branch. The mark of a
+ * folded call is the last character of the call's branch. If the call has no branch, the mark
+ * replaces the blank at the end of @out.
  */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {
@@ -473,8 +476,9 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
 }
 
 /*
- * Adds @call and its callers, but not the program, and at most @room calls. @call is the index of
- * an item of @whole. All lines show the times and the count of @call.
+ * Adds @call and its callers. Adds no line for the program itself. If there are more than @room
+ * calls, adds only the innermost @room calls, and a line about the others. @call is the index of an
+ * item of @whole. All lines of calls show the times and the count of @call.
  */
 static int add_path(struct graph_view *view, uint32_t section, const struct graph_view *whole,
 		    uint32_t call, size_t room)

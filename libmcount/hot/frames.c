@@ -139,8 +139,9 @@ void frames_leave_inside(struct thread *t, uint64_t address)
 
 /*
  * True when the slot of @f has another value than the return address of @f, or is unreadable. If
- * the slot of @f is in the page of @slot, the slot of @f is known to be readable. If not, this is
- * checked first, because the stack of a coroutine may be unmapped.
+ * the slot of @f is in the page of @slot, the slot of @f is known to be readable. If the slot is in
+ * another page, the function first checks that the slot is readable, because the stack of a
+ * coroutine may be unmapped.
  *
  * @slot: the return slot of the running call
  */
@@ -223,9 +224,9 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 }
 
 /*
- * Finds the return address for @slot when no open frame of this thread has this slot. Either
- * another thread has entered the call (a coroutine), or the probe gave the frame up
- * (old_returns.h).
+ * Finds the return address for @slot when no open frame of this thread has this slot. There are two
+ * possible reasons: another thread has pushed the frame (a coroutine), or the probe has abandoned
+ * the frame (old_returns.h).
  */
 static uint64_t look_for_return(uint64_t slot)
 {
@@ -263,7 +264,8 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 
 /*
  * Finds the frame of a function that pops its own arguments, and has therefore moved its return
- * address to @slot. Returns NULL when no frame with a slot near @slot fits.
+ * address to @slot. Only frames with slots near @slot are searched. Returns NULL when none of these
+ * frames owns its slot (owns_slot()).
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -5,12 +5,16 @@
 #include "utils/format/probe/plan.h"
 
 enum patches_text {
-	PATCHES_WRITE, /* the probe puts the patches in; after an attach the recorder does so */
-	/* the probe only makes stubs; the recorder puts the patches in when it wants to */
+	/*
+	 * The probe writes the patches into the program's code. If the recorder attaches to a
+	 * running process, the recorder writes the patches.
+	 */
+	PATCHES_WRITE,
+	/* The probe makes stubs, but writes no patches. The recorder may write patches later. */
 	PATCHES_OUT,
 };
 
-/* The file of a plan. @image is its mapping, which is only read. */
+/* The file of a plan. @image: a read-only mapping of the file */
 struct plan_file {
 	int fd;
 	const char *image;
@@ -18,13 +22,13 @@ struct plan_file {
 
 /*
  * COLD. Puts a plan's patches into the program: first the stubs, then the jumps to the stubs. A
- * patch is left out if the code differs from the code in the file. Failures are counted for the
- * recorder. No other thread may run in the patched code.
+ * patch is left out if the code in memory differs from the code in the module's file. Failures are
+ * counted for the recorder. No other thread may run in the patched code.
  *
  * @patches, @nr: the patches
  * @operands: the plan's PLAN_OPERANDS
- * @file: the mapping that contains @patches; its pages need not stay in memory. NULL: the patches
- *        are elsewhere
+ * @file: the plan's file, if the mapping of this file contains @patches. The pages of the mapping
+ *        need not stay in memory. NULL: @patches are elsewhere
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
@@ -56,9 +60,9 @@ void patches_look_again(void);
 void patches_pass(void);
 
 /*
- * Sets *@first to a list of all changes of the text. The list stays in memory until
- * patches_changes() is called again, or patches_forget() is called. Returns the number of changes,
- * or -ENOMEM.
+ * Sets *@first to a list of all changes that the recorder has to make in the program's code. The
+ * list stays in memory until patches_changes() is called again, or patches_forget() is called.
+ * Returns the number of changes, or -ENOMEM.
  */
 struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
@@ -75,7 +79,7 @@ int64_t patches_codes(uint64_t *ranges, uint64_t room);
  */
 uint64_t patches_changed(void);
 
-/* Forgets all patches. Those that are in the text stay there. */
+/* Forgets all patches. Patches that are in the program's code stay there. */
 void patches_forget(void);
 
 #endif

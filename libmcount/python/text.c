@@ -314,8 +314,8 @@ static const char *module_of_class(const struct py_type *type)
 }
 
 /*
- * Writes "<module.Class object>". The function reads no attribute of the class, since that could
- * run Python code.
+ * Writes "<module.Class object>". The function reads no attribute of the class, since reading an
+ * attribute could run Python code.
  */
 static void put_other(struct writer *w, const struct py_object *o)
 {

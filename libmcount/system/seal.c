@@ -25,8 +25,9 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 				      SYS_tgkill,	SYS_getpid,	    SYS_gettid };
 
 /*
- * System calls that the probe, or libc for it, makes to talk with the recorder and to obey its
- * orders. A program is recorded from its beginning only if its filters allow all these calls.
+ * System calls that the probe needs to talk with the recorder, and to obey the recorder's orders.
+ * Functions of libc that the probe calls may make some of these calls. A program is recorded from
+ * its beginning only if the program's filters allow all these calls.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,
@@ -41,8 +42,9 @@ static const uint16_t to_talk[] = {
 };
 
 /*
- * System calls that the probe can do without. kill(2) tells whether the recorder still runs, and
- * prctl(2) whether a thread may read the counter. The others read values that the user asks for.
+ * System calls that the probe can do without. kill(2) tells whether the recorder still runs.
+ * prctl(2) tells whether a thread may read the CPU's time-stamp counter. The other system calls
+ * read values that the user asks for.
  */
 static const uint16_t others[] = { SYS_kill, SYS_getrusage, SYS_perf_event_open, SYS_ioctl,
 				   SYS_prctl };

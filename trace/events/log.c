@@ -218,8 +218,9 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Emits a copy of the payload. This is done if the event also goes to the log, if its format is not
- * plain (text/format.h), or if the recorder has no place for the payload.
+ * Makes the payload of an event, and emits a copy of the payload. This function is called in three
+ * cases: the event goes to the log and to the recorder, a format of the event is not plain
+ * (text/format.h), or the recorder has no place for the payload.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,
@@ -258,9 +259,9 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * An event that goes neither to the ring nor to the text log is not written. Such an event
-	 * was switched on for a recorder of another process, or for a recorder that detached after
-	 * the program had checked the event's flag.
+	 * In all other cases the event is not written. The event was switched on for a recorder
+	 * that records another process, or for a recorder that detached after the program had
+	 * checked the event's flag.
 	 */
 
 	errno = spot->error;

@@ -17,7 +17,7 @@
 #define PAGE	   4096 /* the smallest page size; others are multiples of it */
 #define MARK_LEN   8
 #define TIME_LEN   26
-/* A larger file is read only at its end, so that no thread waits long for a disk. */
+/* Only the last part of a larger file is searched, so that no thread waits long for a disk. */
 #define MOST_BYTES ((off_t)64 << 20)
 
 bool fst_has_shape(const char *text, const char *shape)

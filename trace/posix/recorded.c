@@ -13,7 +13,7 @@
 
 FST_TAKE_DOOR;
 
-/* The most bytes of an event's data that are copied. No record has room for more bytes. */
+/* The maximum number of bytes that are copied from an event's data. No record has more room. */
 #define COPY_MAX 65536
 
 static const struct utrail_trace_recorder *_Atomic recorder;
@@ -50,7 +50,7 @@ static void declare_name(uint32_t id, const char *name)
 	}
 }
 
-/* Declares the unnamed event and the given one to the recorder. May wait for the recorder. */
+/* Declares the unnamed event and event @id to the recorder. May wait for the recorder. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_load(&was_asked))

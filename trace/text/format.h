@@ -1,4 +1,4 @@
-/* A format of declared events, parsed once into its pieces. */
+/* A format string for the texts of declared events, parsed into pieces. */
 #ifndef UTRAIL_FSTRACE_FORMAT_H
 #define UTRAIL_FSTRACE_FORMAT_H
 

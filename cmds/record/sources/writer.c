@@ -50,8 +50,8 @@ static void release_producer(struct ring *r)
 }
 
 /*
- * Returns the number of bytes that the records fill in a segment. The producer must have gone on to
- * the next segment. Returns 0 when the program has written an invalid value.
+ * Returns the number of bytes that the records fill in a segment. Call this function only for a
+ * segment that the producer has left. Returns 0 when the program has written an invalid value.
  */
 static uint32_t segment_used(const struct process *proc, const struct ring *r, uint64_t segment)
 {
@@ -185,7 +185,8 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * Empty ring @index, whose owner does not use it any more, and make it free for other threads.
+ * Save the content of ring @index, and make the ring free for other threads. The ring's owner does
+ * not use the ring any more.
  *
  * @nr_tasks: the number of tasks whose rings are closed at the same time
  */
@@ -214,7 +215,7 @@ static enum ring_state state_of(const struct process *proc, uint32_t index)
 	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
 }
 
-/* True for the first ring of a task. A ring of payloads is read together with that ring. */
+/* True for the first ring of a task. The task's ring of payloads is read with the first ring. */
 static bool is_of_task(const struct process *proc, uint32_t index)
 {
 	enum ring_state state = state_of(proc, index);
@@ -278,8 +279,8 @@ void writer_drain_child(struct writers *writers, pid_t pid)
 	if (writers->settings->flight_bytes)
 		return;
 	/*
-	 * At this time, the thread may open files with the rights of the child's user. The
-	 * recorder's own rights are needed to write the records.
+	 * If this thread has taken the rights of the child's user, these rights are paused here.
+	 * The recorder's own rights are needed to write the records.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
@@ -334,7 +335,10 @@ static uint64_t flush_all(struct writers *writers, unsigned index)
 	uint64_t begun_ns = settings_now_ns(writers->settings);
 	uint64_t taken = writer_look(writers, index, true);
 
-	/* Publish that older records are written. The store pairs with writers_complete_ns(). */
+	/*
+	 * Publish that the records from the time before begun_ns are written. The store pairs with
+	 * writers_complete_ns().
+	 */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;
 }

@@ -20,8 +20,8 @@
  *        the event; 0: none
  * @node: for a call, the number of its node in the tree of contexts (contexts.h); for an event, its
  *        kind
- * @depth: for an event, a number made from its kind; events of one kind at one time have different
- *         numbers (INDEX_KINDS_MAX)
+ * @depth: for an event, a number made from the event's kind, and from the number of earlier events
+ *         of this kind at the same time (INDEX_KINDS_MAX)
  * @is_open: the call did not return; its end is the last known time
  */
 struct stored_call {
@@ -43,7 +43,7 @@ struct call_list {
 void call_list_deinit(struct call_list *list);
 
 /*
- * A file without a name that several stores share.
+ * A nameless file, shared by several stores.
  *
  * @fd: the descriptor, or -1 when no file was needed yet
  * @max_bytes: a quarter of the room that was free when the file was made; UINT64_MAX: unknown
@@ -78,8 +78,9 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
  *
  * @list: all calls of @cell_ns or longer. If shorter calls began in one cell at one depth, the list
  *        has the longest of these calls
- * @offset, @bytes: a block's place in the file
- * @nodes: for a block, a bit for each node of its calls, modulo STORE_NODE_BITS
+ * @offset, @bytes: in the sum of a block, the block's place in the file
+ * @nodes: in the sum of a block, a bit for each node of the block's calls. The index of the bit is
+ *         the number of the node, modulo STORE_NODE_BITS
  */
 struct store_sum {
 	uint64_t from_ns;

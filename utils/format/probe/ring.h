@@ -35,7 +35,7 @@ enum ring_state {
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties the ring, then sets RING_FREE */
-	RING_PAYLOADS = 4, /* a ring for payloads; the thread's first ring names it: @payloads */
+	RING_PAYLOADS = 4, /* a thread's second ring, for payloads (see @payloads) */
 };
 
 /*
@@ -57,10 +57,10 @@ struct ring {
 	 */
 	_Atomic uint32_t state; /* enum ring_state */
 	int32_t tid;
-	uint64_t start_ns; /* the time when the thread was first seen, by the recording's clock */
+	uint64_t start_ns; /* when the thread was first seen: a time of the recording's clock */
 	/*
 	 * 1 + the index of the ring that has the payloads of this ring's records; 0: there is none.
-	 * It is stored before the first payload
+	 * This member is set before the first payload is written
 	 */
 	_Atomic uint32_t payloads;
 	uint32_t is_child; /* @tid is a child that runs in the process' memory: vfork(2) */
@@ -85,7 +85,8 @@ struct ring {
 	 * A larger ring would not prevent these losses
 	 */
 	_Atomic uint64_t lost_inside;
-	_Atomic uint64_t too_deep; /* number of calls without a frame: PLAN_TELLS_DEPTH */
+	/* with PLAN_TELLS_DEPTH, number of calls that were too deep to be recorded */
+	_Atomic uint64_t too_deep;
 	uint64_t pad2[2];
 
 	/*
@@ -119,8 +120,8 @@ _Static_assert(__builtin_offsetof(struct ring, tail) == 128, "the consumer has i
 #define ARENA_FORKS 960
 
 struct arena_forks {
-	_Atomic uint32_t begun; /* counted by the parent, before the fork */
-	_Atomic uint32_t noted; /* counted by the child, after it has stored its pid */
+	_Atomic uint32_t begun; /* number of forks; the parent adds 1 before each fork */
+	_Atomic uint32_t noted; /* number of children that have stored a pid in @pids */
 	_Atomic uint32_t nr;
 	uint32_t pad;
 	_Atomic int32_t pids[ARENA_FORKS];
@@ -141,32 +142,34 @@ struct arena_forks {
  * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
  *        plan. The process sets @news to 0 before it looks at the control page
  *        (libmcount/plan/plan_update.h)
- * @seals: filters of system calls (seccomp) that the process has put on itself; the probe makes no
- *         system call that they forbid
+ * @seals: number of system call filters (seccomp) that the process has put on itself; the probe
+ *         makes no system call that these filters forbid
  *
  * Counts of data that are missing, though the recording looks complete:
  *
- * @threads_caged: threads that were traced until the program forbade them system calls or the use
- *                 of the CPU's counter, and threads that inherited this ban
+ * @threads_caged: threads that were traced until the program forbade them to make system calls, or
+ *                 to read the CPU's time-stamp counter. The number includes threads that
+ *                 inherited such a ban
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could
  *                  begin
  * @talks_sealed: conversations with the recorder that @seals forbade
  * @events_undeclared: events of the program that could not be declared to the recorder
- * @events_nameless: events that could not be declared, since they have no name. They are not part
- *                   of @events_undeclared
+ * @events_nameless: events that could not be declared, since they have no name. These events are
+ *                   not counted in @events_undeclared
  * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
  * @threads_without_payloads: threads that found no second ring, and so lost their declared events
  */
 struct arena {
 	uint64_t magic;
 	uint32_t nr_rings;
-	uint32_t nr_segments;		   /* number of segments of each ring */
-	uint32_t segment_bytes;		   /* a multiple of RING_PAGE */
-	_Atomic uint32_t may_skip;	   /* at offset ARENA_MAY_SKIP, for stubs */
-	uint64_t ring_stride;		   /* bytes from the header of a ring to the next header */
-	_Atomic uint32_t high_water;	   /* rings with a smaller index may be in use */
+	uint32_t nr_segments;	   /* number of segments of each ring */
+	uint32_t segment_bytes;	   /* a multiple of RING_PAGE */
+	_Atomic uint32_t may_skip; /* at offset ARENA_MAY_SKIP, for stubs */
+	uint64_t ring_stride;	   /* bytes from the header of a ring to the next header */
+	/* 1 + the largest index of a ring that a thread has ever taken */
+	_Atomic uint32_t high_water;
 	_Atomic uint32_t threads_untraced; /* threads that found no free ring */
 	_Atomic uint32_t finish_wanted;
 	_Atomic uint32_t reads_failed;

@@ -237,8 +237,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when the FDE adds rules for the very start of the function (DWARF 4, 6.4.2). No call enters
- * a function with such rules.
+ * True when the FDE adds rules that hold from the function's first byte on (DWARF 4, 6.4.2). A
+ * function with such rules is not entered by calls.
  *
  * @c: at the first instruction of the FDE
  */
@@ -265,7 +265,7 @@ static int add_table(struct code *code, struct code_table table, struct code_fun
 	return 0;
 }
 
-/* Read an FDE. @c is at the byte after the distance to its CIE. */
+/* Read an FDE. @c is at the byte after the FDE's CIE pointer. */
 static int read_fde(struct code *code, struct cursor c, const struct cie *cie)
 {
 	struct code_func func = { .start = take_pointer(&c, cie->code_encoding),
@@ -304,8 +304,8 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 		uint64_t len = take_unsigned(&c, 4);
 
 		/*
-		 * The length 0 marks the end of the entries. ~0 announces a length of 64 bits,
-		 * which no tool writes in .eh_frame.
+		 * The length 0 marks the end of the entries. The length ~0 announces that a length
+		 * of 8 bytes follows. No tool writes ~0 in .eh_frame.
 		 */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
@@ -357,8 +357,9 @@ static size_t count_sorted(const struct code_func *funcs, size_t nr)
 }
 
 /*
- * Sort functions. Usually most of them are already in order, and the others are at the end. So sort
- * only the others, and merge both parts from the back.
+ * Sort functions. Usually most functions are already in order, and some functions at the end are
+ * not. Only the functions at the end are sorted. Then these functions are merged into the part
+ * that was already in order. The merge begins with the last function.
  */
 static int order_funcs(struct code_func *funcs, size_t nr)
 {
@@ -444,8 +445,9 @@ static int load_frames(struct code *code)
 }
 
 /*
- * Special functions return twice, do not return to their caller, read their return address, or are
- * called by the loader or by instructions that compilers insert.
+ * There are several kinds of special functions: functions that return twice, functions that do not
+ * return to their caller, functions that read their return address, functions that the loader
+ * calls, and functions that are called by instructions that compilers insert.
  */
 bool code_is_special(const char *name)
 {
@@ -728,8 +730,8 @@ uint64_t code_next_start(const struct code *code, uint64_t addr)
 }
 
 /*
- * The layout of a table is described in GCC (gcc/except.c, "Exception Handling Tables"). C++, and C
- * with cleanups, have such tables.
+ * The sources of GCC describe the layout of exception tables (gcc/except.c, "Exception Handling
+ * Tables"). Compilers write these tables for C++, and for C with cleanups.
  */
 bool code_landings(const struct code *code, const struct code_func *func,
 		   void (*fn)(uint64_t addr, void *arg), void *arg)

@@ -59,8 +59,10 @@ static size_t length_without_version(const char *name, size_t len)
 }
 
 /*
- * Add the symbols of a section. @base: base of the module. It need not be the base of @file: if
- * @file is a debug file, its program headers may be wrong.
+ * Add the symbols of a section.
+ *
+ * @base: the base of the module. The program headers of a debug file may be wrong. So if @file is a
+ *        debug file, @base may differ from the base of @file
  */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)

@@ -12,8 +12,9 @@
 #define EXECUTION_NONE SIZE_MAX
 
 /*
- * An execution: a process from one execve(2) to the next, or to its end. The time before the first
- * execve(2) is an execution, too, with the texts of the parent's execution.
+ * An execution: a process from one execve(2) to the next, or to the end of the process. A forked
+ * process begins with an execution that ends at the first execve(2) of the process. The texts of
+ * this execution are the texts of the parent's execution.
  *
  * The index of an execution that does not exist is EXECUTION_NONE. Unknown texts are "". Paths are
  * as in proc.dat.
@@ -87,9 +88,9 @@ struct executions {
 };
 
 /*
- * Read the executions of the data directory @dir. Damage is reported in @broken, and the records
- * before it are used. Returns 0, -ENOENT when acts of processes were not recorded, or another
- * negative errno with @err.
+ * Read the executions of the data directory @dir. If proc.dat is damaged, @broken describes the
+ * damage, and the records before the damage are used. Returns 0, -ENOENT when acts of processes
+ * were not recorded, or another negative errno with @err.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);

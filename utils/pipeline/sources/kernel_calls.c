@@ -18,9 +18,10 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * True when the task's record of @record_ns is within the outermost call that @next begins, and
- * nearer to the beginning of the call than to its end. The task has then written the record before
- * the call, and only inexact clocks put it within the call.
+ * Compares the task's record of @record_ns with the outermost call of the kernel that @next begins.
+ * True when the record is within the call, and nearer to the beginning of the call than to the end.
+ * In this case the task has written the record before the call. The clocks are inexact, so the
+ * record seems to be within the call.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -80,9 +81,9 @@ static struct event return_unseen(struct kernel_calls *calls, uint64_t time_ns)
 	};
 }
 
-/* An action for the next call of the queue. */
+/* The action for the next event of the queue. */
 enum step {
-	STEP_DROP, /* leave the call out */
+	STEP_DROP, /* leave the event out */
 	STEP_TAKE,
 	STEP_RETURN, /* first make the EXIT of the innermost open call */
 };
@@ -238,7 +239,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* If the clocks differ, a call is not dated before the program's last record. */
+		/* The clocks differ. A call gets no time before the program's last record. */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;
@@ -283,9 +284,9 @@ size_t kernel_calls_return(struct kernel_calls *calls, uint64_t record_ns, struc
 }
 
 /*
- * True when due_ns() does not move the call @next to the time of the next record.
+ * True when due_ns() does not move the call @next to the time of the program's next record.
  *
- * @record_ns: the time of the next record, which is later than that of @next
+ * @record_ns: the time of the program's next record; later than next->time_ns
  */
 static inline bool is_due_before(const struct kernel_calls *calls, const struct queued *next,
 				 uint64_t record_ns)
@@ -312,7 +313,7 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		if (MIN(rec.time_ns, next->time_ns) > limit_ns || !is_call(next))
 			break;
 		if (rec.time_ns <= next->time_ns) {
-			/* If a call of the kernel is open, it returns before the record. */
+			/* The kernel's open calls return first: kernel_calls_return(). */
 			if (calls->nr)
 				break;
 			event_of_record(&rec, records.last_ns, event);

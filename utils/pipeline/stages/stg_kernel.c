@@ -1,4 +1,7 @@
-/* Stage: drops the kernel's calls while no program function is open, or the program's calls. */
+/*
+ * Stage: without show_kernel_outside, drops the kernel's calls while no program function is open.
+ * With show_kernel_only, drops the program's calls.
+ */
 #include "utils/pipeline/stages/stage.h"
 
 static bool is_kernel(const struct event *event)

@@ -142,7 +142,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 
 /*
  * Guess the node of an inherited call that has no name. The parent process has returned from this
- * call. The guess is the callee of @parent whose first call began last, but not after @until_ns.
+ * call. Each callee of @parent has a time: the beginning of the callee's first call. Callees with
+ * a time after @until_ns are left out. The guess is the remaining callee with the latest time.
  *
  * @callee: a function that the guessed node must have called, or NULL
  */
@@ -164,11 +165,11 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find the places of a forked child's inherited calls. The first choice is the call that the parent
- * process had open at the same depth at the fork. Both calls must have the same caller, and the
- * same name if the inherited call has a name. If the first choice fails, and the inherited call has
- * a name, the place is the caller's callee of this name. If the inherited call has no name, the
- * place is guessed.
+ * Find the places of a forked child's inherited calls. The place of a call is a callee of the place
+ * of the call's caller. The first choice is the call that the parent process had open at the same
+ * depth at the fork. If the inherited call has a name, the first choice must have the same name. If
+ * the first choice fails, the place is the callee with the name of the inherited call. If the
+ * inherited call has no name, a callee is guessed.
  *
  * @into: @into[i + 1] is the place of the call at depth i, or NULL
  */
@@ -295,8 +296,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the parent's innermost open call at the fork (or at the child's announcement), or the
- * root. Returns NULL if the task was not forked, or if its parent is unknown.
+ * Returns the innermost call that the task's parent had open at the fork, or when the child was
+ * announced. If no such call is known, returns the root. Returns NULL if the task was not forked,
+ * or if the task's parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

@@ -16,7 +16,8 @@
 #define FIELD_NAME_MAX 256
 
 /*
- * Copy a bit-field to @bytes. Its bits are counted from the lowest, as on little-endian machines.
+ * Copy a bit-field to @bytes. field->shift is the number of bits of @value below the bit-field, as
+ * on little-endian machines.
  */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
 		      uint8_t bytes[sizeof(uint64_t)])
@@ -55,7 +56,7 @@ static void put_element(struct subject *s, const struct struct_field *field,
 	argtext_put_value(s, &spec, value, out);
 }
 
-/* Write an array of char as a text up to its NUL. */
+/* Write an array of char as a text. The first NUL of the array ends the text. */
 static void put_chars(struct subject *s, const uint8_t *data, uint32_t len, struct strbuf *out)
 {
 	const struct argspec spec = { .type = { ARG_STRING, sizeof(uint64_t) } };

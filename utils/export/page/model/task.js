@@ -69,7 +69,7 @@ export class Task {
 		 * event i from the task's other events at the same time (KINDS in served.js).
 		 */
 		this.pointDepth = new Uint32Array(0);
-		/** the time in calls, without waits, in ns */
+		/** the total time of the outermost calls, without the time of waits, in ns */
 		this.cpu = 0;
 	}
 
@@ -166,7 +166,8 @@ export function lowerBound(values, value) {
 }
 
 /**
- * A row has the numbers of calls in ascending order. Returns the index of the first number above i.
+ * A row is a list of indexes of calls, in ascending order. Returns the place in the row of the
+ * first index above i.
  * @param {Uint32Array} row
  * @param {number} i
  */

@@ -13,8 +13,8 @@ function copyTimeline() {
 }
 
 /**
- * Adds the second timeline, and writes the titles of both. Views are made afterwards, because they
- * need the elements of the second timeline.
+ * Adds the second timeline, and writes the titles of the two timelines. Call this function before
+ * views are made, because views need the elements of the second timeline.
  * @param {import("../state/app.js").App} app
  */
 export function setUpTwo(app) {
