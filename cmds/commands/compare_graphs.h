@@ -7,8 +7,8 @@
 #include "utils/view/graph/graph_diff.h"
 
 /*
- * Read the calls of two open recordings, and write the differences of @pair from @base to stdout.
- * Returns the values of run() in struct cmd.
+ * Read the calls of two open recordings, @base and @pair. Write the differences between the two
+ * call graphs to stdout. Returns the same values as run() in struct cmd.
  */
 int compare_graphs(const struct opts *opts, const struct graph_diff_config *config,
 		   struct trace_data *base, struct trace_data *pair, struct uft_err *err);

@@ -17,8 +17,8 @@
  * @has_late_entries: see struct pipeline
  * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns after task.txt was
  *         read once more
- * @is_own: the recorder is a process of this command. Waits for the recorder's answers have no
- *         limit
+ * @is_own: the recorder is a process of this command, which waits for the recorder's answers
+ *         without a time limit
  * @is_watched: the output goes to a terminal, where a person looks at each line as it comes
  */
 struct follow {

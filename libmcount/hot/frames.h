@@ -1,4 +1,7 @@
-/* Open frames, which end in order, or out of order (longjmp, exceptions, switches of the stack). */
+/*
+ * The frames of open calls. Frames end in order, or out of order (longjmp, exceptions, switches of
+ * the stack).
+ */
 #ifndef UTRAIL_LIBMCOUNT_FRAMES_H
 #define UTRAIL_LIBMCOUNT_FRAMES_H
 
@@ -6,14 +9,14 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * Writes the ENTRY records that -t held back, for all frames up to and including @f. Not inline,
- * since most calls are too short to be kept.
+ * Writes the ENTRY records that -t held back, for all frames up to and including @f. The function
+ * is not inline, because it is rarely called: -t drops most calls.
  */
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. Called for a call that is not recorded because it is too deep. With
- * PLAN_TELLS_DEPTH, counts the call, and records one event EVENT_ID_LIMIT_DEPTH in its caller.
+ * HOT, rarely. Called when a call is too deep to be recorded. With PLAN_TELLS_DEPTH, counts this
+ * call, and records at most one event EVENT_ID_LIMIT_DEPTH in the innermost open call.
  */
 void note_too_deep(struct thread *t);
 
@@ -23,7 +26,7 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 }
 
 /*
- * HOT, rarely: writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
+ * HOT, rarely. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
  * written.
  */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
@@ -61,8 +64,9 @@ void frames_leave_announced(struct thread *t, uint64_t slot, const struct arch_r
 void frames_leave_explicit(struct thread *t, uint64_t ret);
 
 /*
- * Ends the frame with @slot, which need not be the innermost frame. The call of this frame returns
- * with the registers @regs. Returns the address at which the program continues.
+ * Called when the call with return slot @slot returns with the registers @regs. Ends the frame of
+ * this call, and all frames inside of that frame. Returns the address at which the program
+ * continues.
  */
 uint64_t frames_leave_slot(struct thread *t, uint64_t slot, const struct arch_regs *regs);
 
@@ -74,8 +78,8 @@ uint64_t frames_find_return(uint64_t slot);
 
 /*
  * Called when a tail call has led to a function that must return to its caller, and not to the
- * trampoline. Ends the innermost frames with @slot, and puts the true return address back into
- * @slot.
+ * trampoline. Ends the innermost frames whose return slot is @slot, and puts the true return
+ * address back into @slot.
  */
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
@@ -126,7 +130,7 @@ void frames_leave_returned(struct thread *t, const uint64_t *slot);
  */
 void frames_narrow(struct thread *t);
 
-/* The address of the function of @f, as records have it. */
+/* The function address that the records of @f contain. */
 static inline uint64_t frame_addr(const struct frame *f)
 {
 	return record_addr(f->data & ~FRAME_UNSEEN);

@@ -1,6 +1,6 @@
 /*
- * Library calls that lead to patched functions. The function's own hook records such a call, so the
- * hook of the library call does not record it.
+ * Library calls that lead to patched functions. The hook of the patched function records such a
+ * call, so the hook of the library call does not record the call.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 #define UTRAIL_LIBMCOUNT_CALLS_PATCHED_H

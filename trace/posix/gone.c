@@ -65,8 +65,8 @@ static void look_at_thread(const char *name, void *argument)
 }
 
 /*
- * True when the process has executed another program: none of its threads has a file mapped at
- * exactly [@at, @at + @bytes) any more. False when that is unknown.
+ * True when the process has executed another program: no thread of the process still has a file
+ * mapped at exactly [@at, @at + @bytes). False when the mappings are unknown.
  */
 static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 {

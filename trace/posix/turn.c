@@ -1,7 +1,7 @@
 /*
- * A lock for functions that signal handlers and other code may call. A handler does not wait for
- * the code that the handler has interrupted. Each wait has a time limit, because a handler may have
- * called siglongjmp() while the handler's thread held the lock.
+ * A lock for functions that are called by signal handlers and by other code. A handler does not
+ * wait for the code that the handler has interrupted. Each wait has a time limit, because a handler
+ * may have called siglongjmp() while the handler's thread held the lock.
  */
 #include "posix/posix.h"
 

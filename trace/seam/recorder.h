@@ -59,9 +59,10 @@ const struct utrail_trace_recorder *utrail_trace_recorder(uint32_t abi);
 #pragma GCC visibility pop
 
 /*
- * The door: a probe that is attached to a running program finds the copies of libutrail-trace by an
- * ELF note in their modules. strip(1) does not remove this note, and modules need not export any
- * symbol for it. The note exists only on x86_64, because utrail can attach only there.
+ * The door: an ELF note in each module that contains a copy of libutrail-trace. A probe that is
+ * attached to a running program finds the copies by this note. strip(1) does not remove the note,
+ * and the module need not export any symbol. The note exists only on x86_64, because utrail can
+ * attach only there.
  *
  * The name of the note is "utrail", and its type is 1. Its descriptor is a struct
  * utrail_trace_door, whose members are offsets from the beginning of the descriptor.

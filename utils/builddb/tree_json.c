@@ -12,7 +12,7 @@
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 
-/* Write "r": the process that has made this one. */
+/* Write "r": the execution that has forked the process of @execution. */
 static void put_parent(struct sink *sink, const struct executions *executions,
 		       const struct execution *execution)
 {

@@ -16,8 +16,9 @@
 #include "utils/tracecmd/unpack.h"
 
 /*
- * The records of one CPU: @bytes of the file that begin at @offset. They are pages, or packed
- * chunks of pages.
+ * The records of one CPU. The records are in pages, or in packed chunks of pages.
+ *
+ * @offset, @bytes: the place and the size of the pages or chunks in the file
  */
 struct tracedat_cpu {
 	uint32_t cpu;
@@ -31,7 +32,7 @@ struct tracedat_cpu {
  * The recording of one instance of the kernel's tracing.
  *
  * @name: "" for the top instance
- * @clock: name in the kernel ("mono"); "" when the file does not have it
+ * @clock: the kernel's name of the clock ("mono"); "" when the file does not name the clock
  * @is_packed: the pages are in packed chunks
  */
 struct tracedat_buffer {
@@ -118,7 +119,7 @@ void tracedat_note(struct tracedat *file, const char *fmt, ...) PRINTF_FORMAT(2,
  */
 uint64_t tracedat_time_ns(const struct tracedat *file, uint64_t raw);
 
-/* True when times of the clock @name are nanoseconds, or can be converted. */
+/* True when times of the clock @name are nanoseconds, or can be converted to nanoseconds. */
 bool tracedat_clock_is_time(const struct tracedat *file, const char *name);
 
 #endif

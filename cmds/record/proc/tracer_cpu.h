@@ -36,15 +36,15 @@ struct tracer_cpu_place {
 void tracer_cpu_init(struct tracer_cpu *near);
 
 /*
- * Note a stop of task @tid. @place has the last known CPU of the task. The calling thread may be
- * moved to another CPU.
+ * Note a stop of task @tid. @place has the last known CPU of the task. The function sometimes binds
+ * the calling thread to this CPU, or ends an earlier binding.
  */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 
 /* Forget the CPU after execve(2), which may move the task. The next stop looks up the CPU. */
 void tracer_cpu_forget(struct tracer_cpu_place *place);
 
-/* Returns the last known CPU of the task, or negative when it is unknown. */
+/* Returns the last known CPU of the task, or a negative number when the CPU is unknown. */
 int tracer_cpu_cpu(const struct tracer_cpu_place *place);
 
 #endif

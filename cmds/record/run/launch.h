@@ -70,8 +70,8 @@ int launch_fork_away(void);
 /*
  * --keep-pid: fork a process that becomes the recorder, and is not a child of the caller. The
  * function returns 0 in the new process. The caller waits for launch_release(), and then becomes
- * the program. If the recorder ends before that, the caller ends with CMD_FAILED. On failure the
- * function returns a negative errno in the caller, and nothing has changed.
+ * the program. If the recorder ends without launch_release(), the caller ends with CMD_FAILED. On
+ * failure the function returns a negative errno in the caller, and nothing has changed.
  *
  * @launch: needs no address yet
  */

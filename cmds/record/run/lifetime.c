@@ -50,8 +50,8 @@ void recorder_signals(const struct record_settings *settings, sigset_t *set)
 }
 
 /*
- * True when the program has ended. While hooks of the program change, the program is traced
- * (attach_patch()). Stops that waitid() reports during this time are ignored.
+ * True when the program has ended. attach_patch() traces the program while hooks are changed.
+ * During the tracing, waitid() also reports stops, which do not count as the end.
  */
 static bool has_ended(const struct lifetime *life)
 {
@@ -131,8 +131,8 @@ static void start_ticking(struct lifetime *life)
 }
 
 /*
- * Handles an interrupt. If it is from the terminal, the program has got it, too. If it was sent to
- * the recorder, it is passed on to the program.
+ * Handles an interrupt. A terminal sends each interrupt to both the recorder and the program. An
+ * interrupt that a process has sent to the recorder is passed on to the program.
  */
 static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info)
 {
@@ -144,8 +144,8 @@ static void interrupt(struct lifetime *life, const struct signalfd_siginfo *info
 }
 
 /*
- * True when the program has ended, and the tracer has not reported the end yet. An interrupt is
- * then not for the program.
+ * True when the program has ended, but the tracer has not reported the end yet. If an interrupt
+ * comes at this time, the recorder handles the interrupt after the report.
  */
 static bool has_ended_untold(const struct lifetime *life)
 {
@@ -167,8 +167,8 @@ static void see_program_end(struct served *served, uint32_t epoll_events)
 }
 
 /*
- * Continues the children that have asked for a tracer. While hooks change, attach_patch() handles
- * their stops.
+ * Continues the children that have asked for a tracer. Does nothing while hooks may change, because
+ * attach_patch() then handles the stops of the children.
  */
 static void let_go(struct lifetime *life)
 {
@@ -215,8 +215,9 @@ static int watch_signals(struct lifetime *life, struct uft_err *err)
 }
 
 /*
- * Watches for the program's end by a pidfd. Without a pidfd, SIGCHLD alone reports the end of a
- * program that is a child of the recorder.
+ * Watches for the program's end: by the tracer's report if proc_tells_end() is true, otherwise by
+ * a pidfd. If the pidfd cannot be opened, SIGCHLD is enough for a program that is a child of the
+ * recorder. For any other program, the function fails unless the program has already ended.
  */
 static int watch_program(struct lifetime *life, struct uft_err *err)
 {
@@ -275,8 +276,8 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 	*end = (struct recorder_end){ .status = RECORDER_STATUS_UNKNOWN };
 
 	/*
-	 * Processes with a filter of system calls cannot be left alone. Without the recorder, all
-	 * calls that the filter reports would fail.
+	 * A process with a filter of system calls must not outlive the recorder. After the
+	 * recorder's end, each system call that the filter reports to the recorder fails.
 	 */
 	rec->alive.leaves_rest = rec->settings->without_probe &&
 				 !proc_uses_filter(&rec->proc, rec->settings);

@@ -139,7 +139,7 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/* Returns the number of segments of a ring that fit in @budget bytes. It is at least one. */
+/* Returns how many segments of a ring fit in @budget bytes, but at least 1. */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
@@ -253,7 +253,7 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
 /*
  * Save a task. Its line in task.txt comes first, because readers need the line to find the records.
  *
- * @beside: the task's ring of payloads, if it has one. It gets half of @budget
+ * @beside: the task's ring of payloads, if the task has one. The payloads get half of @budget
  * @is_child: the task is a child of a vfork(2) and has no probe of its own
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
@@ -272,8 +272,8 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 			tasks_announce(writers->tasks, s->proc, tid, s->ring->start_ns);
 	}
 	/*
-	 * A thread writes a payload before its record. So the payloads of all copied records are
-	 * already in the ring when the payloads are copied.
+	 * The records were copied above, and the payloads are copied now. A thread writes a payload
+	 * before its record, so the payload of each copied record was already written.
 	 */
 	if (beside->ring)
 		store_note_error(writers->store, save_payloads(writers, beside, tid, share));
@@ -281,9 +281,9 @@ static int save_task(struct writers *writers, struct saving *s, struct saving *b
 }
 
 /*
- * Returns the tids of the files that are left. The caller removes the lines of the other tasks from
- * task.txt, and frees the list. Returns NULL when too few files were removed, or when memory is
- * short.
+ * Returns the tids of the tasks whose files were not removed. The caller removes the lines of all
+ * other tasks from task.txt, and frees the list. Returns NULL when too few files were removed, or
+ * when memory is short.
  */
 static int32_t *tids_to_keep(struct writers *writers, size_t *nr)
 {
@@ -326,7 +326,10 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	size_t nr_kept;
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
-	/* A task without records has no line in task.txt. It gets another id at its next save. */
+	/*
+	 * A task without records has no line in task.txt. The next save of the task claims an
+	 * id again.
+	 */
 	if (!sink->tid)
 		tasks_release(writers->tasks, tid);
 	/*

@@ -44,7 +44,11 @@ static bool is_ours(int fd, mode_t others_may_not)
 	       !(st.st_mode & others_may_not);
 }
 
-/* Opens our directory @name, and makes it when it is missing. Links are not followed. */
+/*
+ * Opens the directory @name in @parent. Makes the directory when it is missing. Links are not
+ * followed. Returns -1 if another user owns the directory, or if its mode has a bit of
+ * @others_may_not.
+ */
 static int open_below(int parent, const char *name, mode_t others_may_not)
 {
 	int fd cleanup_fd = openat(parent, name, OPEN_DIR | O_NOFOLLOW);

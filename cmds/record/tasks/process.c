@@ -15,8 +15,9 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The number of rings in an arena. It limits the number of threads at a time. An arena is mostly
- * unused address space, at most ARENA_BYTES_MAX: threads only touch the segments that they use.
+ * The maximum number of rings in an arena. Each running thread needs at least one ring, so this
+ * number limits the simultaneous threads. An arena is mostly unused address space, at most
+ * ARENA_BYTES_MAX: a thread touches no segments except those that the thread uses.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
@@ -81,7 +82,8 @@ static bool make_arena(struct processes *procs, struct process *proc, int *fd)
 	if (!a)
 		return false;
 	/*
-	 * The file's size is sealed: a program that shortened the file would cause a SIGBUS here.
+	 * The seals prevent the program from changing the file's size. An access beyond the file's
+	 * end would cause a SIGBUS in the recorder.
 	 */
 	if (ftruncate(*fd, proc->arena_bytes) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
@@ -341,8 +343,8 @@ void process_retire(struct processes *procs, struct process *proc)
 	if (!proc->arena)
 		return;
 	/*
-	 * At this time, the thread may open files with the rights of another user. The recorder's
-	 * own rights are needed to write the records.
+	 * The caller may have given this thread the rights of another user (rights_enter()).
+	 * Writing the records needs the recorder's own rights.
 	 */
 	struct rights paused cleanup_rights_pause = rights_pause();
 
@@ -350,8 +352,9 @@ void process_retire(struct processes *procs, struct process *proc)
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
 	/*
-	 * Keep the modules if there are children that have not reported themselves. They request
-	 * plans in the name of their parent.
+	 * Keep the modules if the process has forked children. Until a child reports itself, the
+	 * child requests plans with the token of this process. The recorder makes such a plan from
+	 * these modules.
 	 */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);

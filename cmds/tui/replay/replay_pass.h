@@ -48,7 +48,7 @@ struct replay_lines {
 
 void replay_lines_deinit(struct replay_lines *lines);
 
-/* A call that was open at a mark. Several marks may share it. */
+/* A call that was open at a mark. Several marks may point to the same struct open_call. */
 struct open_call {
 	struct open_call *parent;
 	struct open_call *made_before;
@@ -76,7 +76,7 @@ struct replay_mark {
 /*
  * All marks. Starts with one mark that is { 0 } and ends with replay_marks_deinit().
  *
- * @calls: a list of all calls that marks use
+ * @calls: a list of all calls to which the marks point
  */
 struct replay_marks {
 	struct replay_mark *all;
@@ -119,7 +119,8 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @marks: gets new marks during the pass, or NULL
  * @line: the number of the next line
  * @first: lines before this number are dropped
- * @end: the pass ends before the line with this number; with @marks, at the next mark
+ * @end: the pass ends before the line with this number. With @marks, the pass ends at the first
+ *         new mark that is not before this line
  * @look: called before each event (see above); may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back

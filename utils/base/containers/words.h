@@ -1,4 +1,4 @@
-/* Splitting of text into words, as a shell does it; for option files. */
+/* Splits a text into words, as a shell does. */
 #ifndef UTRAIL_BASE_WORDS_H
 #define UTRAIL_BASE_WORDS_H
 

@@ -19,7 +19,8 @@
  * The choice of events and their form.
  *
  * @is_bare: as in struct etrace_lines
- * @ignores_repeats: leave out an open, and its close, if the task's previous open was the same
+ * @ignores_repeats: leave out an open(2) with the path, flags and mode of the task's previous
+ *         open(2). The close(2) of the opened descriptor is left out as well
  */
 struct etrace_choice {
 	bool is_bare;
@@ -53,8 +54,8 @@ struct etrace_variable {
  * @nr_closed: number of descriptors that calls of close_range(2) have closed
  * @variables: the environments of all programs, which are written at the end
  * @has_files: file events were recorded
- * @nr_out: number of events that cannot be written, because the format does not have them
- * @broken: the first damage of the file. All records before it are written
+ * @nr_out: number of events that cannot be written, because the format has no such events
+ * @broken: the first damage of the file. All records before the damage are written
  */
 struct etrace_writer {
 	struct proc_file file;

@@ -42,8 +42,8 @@ struct dwarf_layout {
 };
 
 /*
- * Find the next layout after @layout (NULL: the first one) for containers with the name of class
- * @die. Returns NULL when there is none.
+ * Find the first layout that has the name of class @die. The search begins after @layout, or at the
+ * first layout if @layout is NULL. Returns NULL when the search finds no such layout.
  */
 const struct dwarf_layout *dwarf_layout_next(const struct dwarf_layout *layout, Dwarf_Die *die);
 

@@ -1,4 +1,4 @@
-/* Types of events that the probe makes itself: values that it reads or watches, and call sites. */
+/* Types of the probe's own events: values that the probe reads or watches, and call sites. */
 #include "utils/format/bytes.h"
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"

@@ -21,8 +21,9 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time up to which addresses keep their meaning for fast_calls(). Returns 0 if the
- * stack's depth is unknown, or if calls of the kernel may come.
+ * Returns the time up to which fast_calls() may read calls: at most @until_ns, and before the time
+ * when addresses change their meaning. Returns 0 if the stack's depth or this time is unknown, or
+ * if some calls may be calls of kernel functions.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {

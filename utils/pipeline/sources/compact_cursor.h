@@ -1,5 +1,6 @@
 /*
- * A position in <tid>.cdat, from which calls are read one by one, instead of as bytes of records.
+ * A position in <tid>.cdat, from which calls are read one by one. compact_file_read() reads the
+ * bytes of the same records.
  */
 #ifndef UTRAIL_PIPELINE_COMPACT_CURSOR_H
 #define UTRAIL_PIPELINE_COMPACT_CURSOR_H
@@ -50,9 +51,9 @@ struct compact_cursor {
 };
 
 /*
- * Make a cursor on the heap. It takes 73 kB. Later it also takes memory for a block, and for the
- * member @named. Returns NULL when memory is short. @args is borrowed. @is_big: payloads are
- * big-endian
+ * Make a cursor of 73 kB on the heap. compact_cursor_open() allocates more memory, for the block
+ * and for the member @named. Returns NULL when memory is short. @args is borrowed. @is_big:
+ * payloads are big-endian
  */
 struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big);
 void compact_cursor_destroy(struct compact_cursor *cursor);
@@ -65,7 +66,7 @@ void compact_cursor_destroy(struct compact_cursor *cursor);
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/* Forget which functions the block's numbers mean. From now on, addresses are those of @space. */
+/* Forget which functions the block's numbers mean. Later calls look up functions in @space. */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif

@@ -103,12 +103,12 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * A large lane has @bytes. One thread splits off the first of these bytes for other threads, and
- * then reads the rest. Returns the number of bytes to split off.
+ * A large lane has @bytes. One thread splits the first part of the lane into pieces for other
+ * threads, and then reads the rest. Returns the number of bytes to split.
  *
- * If there is only one large lane, the number makes all threads end at the same time. The number
+ * If there is only one large lane, the result makes all threads end at the same time. The result
  * assumes that splitting takes a third of the time of reading. If there are several large lanes,
- * the number is @bytes, and the thread keeps only the last piece.
+ * the result is @bytes. In this case the thread reads only the last piece.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {
@@ -144,8 +144,8 @@ static int split(struct worker *worker, struct lane *lane)
 }
 
 /*
- * Do the next work, or wait for some. Returns 1 on success, 0 when no work is left, or a negative
- * errno. The caller holds the lock.
+ * Do the next work, or wait until there is new work. Returns 1 on success, 0 when no work is left,
+ * or a negative errno. The caller holds the lock.
  */
 static int do_next(struct worker *worker)
 {
@@ -249,7 +249,7 @@ size_t pipeline_threads(const struct pipeline *pipe, size_t wanted)
 	return MAX(MIN(wanted, (size_t)READERS_MAX), (size_t)1);
 }
 
-/* Run all workers; the calling thread is the first one. */
+/* Run all workers. The calling thread runs workers[0]. */
 static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 {
 	size_t nr_started = 1;

@@ -3,7 +3,7 @@
  */
 import { count } from "./text.js";
 
-/** In pixels: the height of a level of calls, of a heading, and of the gap between two tasks. */
+/** Heights in pixels. ROW: a level of calls. HEAD: a heading. GAP: the gap between two tasks. */
 export const ROW = 18, HEAD = 24;
 const GAP = 8;
 /** Short threads share lines only in a process with more threads than this. */

@@ -44,11 +44,12 @@ export function openAt(task, from) {
 }
 
 /**
- * Counts the calls that were entered or left in the range, as `report -r` does. A call that is open
- * at the range's beginning counts from the first entry or exit of any call in the range. A call
- * that is open at the range's end counts up to the last event in the range. If the first
- * entry or exit begins or ends time off the CPU, the calls that are open at the range's beginning
- * are unknown (starts_inside in utils/pipeline/stages/stg_calls.c).
+ * Counts the calls that were entered or left in the range, as `report -r` does. If a call is open
+ * at the range's beginning, the time of the call counts from the first entry or exit (of any call)
+ * in the range. If a call is open at the range's end, the time of the call counts up to the last
+ * event in the range. If the first entry or exit is the beginning or the end of time off the CPU,
+ * the calls that are open at the range's beginning are unknown (starts_inside in
+ * utils/pipeline/stages/stg_calls.c).
  */
 class RangeSummer {
 	/**
@@ -123,9 +124,8 @@ class RangeSummer {
 	}
 
 	/**
-	 * Counts the calls that were open at the range's beginning and end in the range. Used if
-	 * the open calls are unknown (knowsOpen is false): each of these calls becomes known when
-	 * it ends.
+	 * Counts the calls that were open when the range began, and ended within the range. Used if
+	 * knowsOpen is false: each of these calls is unknown until the call ends.
 	 */
 	#countEnds() {
 		const { task, sums, open, to } = this;
@@ -141,12 +141,11 @@ class RangeSummer {
 	}
 
 	/**
-	 * Returns the duration and the self time of a call that began in the range and ended at
-	 * `time` or earlier, or zeros. The call is the last such callee of the open call at
-	 * `depth`. If that open call has no such callee, the callees of the inner open calls are
-	 * searched, from the outermost call to the innermost.
+	 * Searches the levels inside of the open call at `depth`, the outermost level first, for
+	 * calls that began in the range and ended at `time` or earlier. Returns the duration and
+	 * the self time of the last such call on the first level that has one, or zeros.
 	 * @param {number} time
-	 * @param {number} depth of the open call that ends at this time
+	 * @param {number} depth of the open call that ends at `time`
 	 */
 	#outermostBefore(time, depth) {
 		const { task } = this;
@@ -189,8 +188,8 @@ class RangeSummer {
 }
 
 /**
- * Returns the index of the first value in a row that meets a condition. All later values must meet
- * the condition, too.
+ * Returns the index of the first value in `row` for which `is` returns true, or row.length. For all
+ * later values, `is` must return true as well.
  * @param {Uint32Array} row
  * @param {(i: number) => boolean} is
  */
@@ -217,8 +216,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * Returns the calls and the time of each node within a range, for a flame graph. Calls that are
- * open during the whole range count, too.
+ * Returns the calls and the time of each node within a range, for a flame graph. The sums include
+ * calls that are open during the whole range.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */
