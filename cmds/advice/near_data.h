@@ -14,7 +14,10 @@
  */
 void near_data_add(const char *wanted, bool is_default, struct uft_err *err);
 
-/* True when the folder @name in @dir_fd holds a recording; @time gets the time when it was made. */
+/*
+ * True when the folder @name in @dir_fd holds a recording. @time gets the time when the recording
+ * was made.
+ */
 bool near_data_is_recording(int dir_fd, const char *name, time_t *time);
 
 #endif

@@ -1,4 +1,4 @@
-/* The events of logs that are imported: their numbers, and the keys of their values. */
+/* The imported events: the number of each event, and the keys of its values. */
 #ifndef UTRAIL_CMDS_IMPORT_KINDS_H
 #define UTRAIL_CMDS_IMPORT_KINDS_H
 
@@ -23,7 +23,8 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @bytes: an upper bound for the size of all definitions, including those of the existing recording
+ * @bytes: an upper bound for the size of events.txt, and for the size of events.def. The lines that
+ *         the recording had before the import are included
  * @last: the event that was returned last
  */
 struct import_kinds {
@@ -37,9 +38,10 @@ struct import_kinds {
 };
 
 /*
- * Returns the event of @line, and notes its keys. Returns NULL when there is not enough memory, or
- * when there is no room: there are too many events, or their names and keys are too long in total.
- * @is_full is set to true when there is no room, and to false when there is not enough memory.
+ * Returns the event of @line, and adds the keys in @line to the event. Returns NULL when there is
+ * not enough memory, or when there is no room: there are too many events, or the names and keys of
+ * all events are too long in total. @is_full is set to true when there is no room, and to false
+ * when there is not enough memory.
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);

@@ -144,7 +144,8 @@ static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		     start - (uintptr_t)file->image);
 }
 
-#define LET_GO 8192 /* the number of patches, about 1 MB, after which memory is released */
+/* After each group of this many patches (about 1 MB), the memory of the group is released. */
+#define LET_GO 8192
 
 /*
  * Returns patch @i of the plan. Callers ask for patches in order, so the memory of earlier patches
@@ -204,7 +205,7 @@ static uint64_t write_operands(const struct adoption *a, const struct plan_patch
 	return point_operands_bytes(nr);
 }
 
-/* The offset of the first operands from the first stub. They are aligned like words. */
+/* The offset from the first stub to the operands, whose address must be a multiple of 8. */
 static uint64_t operands_start(const struct adoption *a)
 {
 	return ALIGN_UP(offsetof(struct stub_memory, stubs) + all_stub_bytes(a), 8U) -
@@ -230,7 +231,8 @@ static bool write_stubs(struct stub_memory *to, const struct stub_memory *as, vo
 }
 
 /*
- * Makes all stubs of the module. Returns false when one cannot be made; in this case none is used.
+ * Makes all stubs of the module. If a stub cannot be made, no stub of the module is used, and the
+ * result is false.
  */
 static bool make_stubs(const struct dl_phdr_info *info, struct adoption *a)
 {
@@ -374,7 +376,7 @@ static bool run_has_room(const struct run *run, const struct patch *patch)
  */
 static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_module *module)
 {
-	static struct run run; /* static, since stacks may be small, and there is one thread */
+	static struct run run; /* static: the stack may be small, and no other thread exists */
 
 	for (uint32_t i = 0; i < module->nr; i++) {
 		const struct patch *patch = &module->patches[i];
@@ -395,15 +397,15 @@ static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_
 }
 
 /*
- * Puts in the patches of @module. Returns the number of patches that could not be put in.
- * @is_alone: there is no other thread
+ * Writes the patches of @module into the text. Returns how many patches could not be put in place.
+ * Silent patches are not counted. @is_alone: there is no other thread
  */
 static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
 		       bool is_alone)
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* the latest patch with bytes of its own is in place */
+	bool is_in = false; /* the latest patch that changes the text is in place */
 
 	if (is_alone)
 		write_ahead(info, fd, module);
@@ -438,8 +440,8 @@ static int adopt_module(struct dl_phdr_info *info, size_t size, void *arg)
 	module->path_hash = module_path_hash(info->dlpi_name);
 	if (make_stubs(info, a)) {
 		/*
-		 * When the recorder attaches to a running process, it writes the text later, while
-		 * all threads are stopped.
+		 * When the recorder attaches to a running process, the recorder writes the patches
+		 * later, while all threads are stopped.
 		 */
 		module->is_waiting = a->text == PATCHES_WRITE && probe.is_attached && !probe.ready;
 		a->failed = module->is_waiting || a->text == PATCHES_OUT
@@ -505,8 +507,9 @@ void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 	uint32_t of_module;
 
 	/*
-	 * plan_open() has read the whole plan, so all its pages take memory. The pages of the
-	 * patches are released until they are read again.
+	 * plan_open() has read the whole plan, so all pages of the plan take memory. Release the
+	 * pages that contain patches. The kernel reads such a page from the file again when a
+	 * patch in the page is needed.
 	 */
 	let_go(file, patches, patches + nr);
 	for (uint32_t start = 0; start < nr; start += of_module) {

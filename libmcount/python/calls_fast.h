@@ -43,13 +43,18 @@ enum fast_call {
 	FAST_ASIDE,
 };
 
-/* Returns a slot for a call inside of @f. The call has no return slot of its own. */
+/*
+ * A Python call inside of @f has no return slot of its own. Returns the value that stands for the
+ * call's slot.
+ */
 static inline uint64_t slot_inside(const struct frame *f)
 {
 	return (f->slot - 1) | FRAME_EXPLICIT;
 }
 
-/* Returns this thread's state when all its calls are recorded alike, else NULL. */
+/*
+ * Returns the state of this thread if the functions below can handle the thread's calls, else NULL.
+ */
 static inline struct thread *fast_python_thread(void)
 {
 	struct thread *t = self;
@@ -60,7 +65,10 @@ static inline struct thread *fast_python_thread(void)
 	return t;
 }
 
-/* Returns the entry of the innermost open call. It is 0 when no call is open. */
+/*
+ * Returns the address of the entry of the innermost open call. If no call is open, the value at
+ * this address is 0.
+ */
 static inline uint64_t *fast_innermost(const struct thread *t)
 {
 	return t->python_calls + t->nr_python_calls - 1;
@@ -92,7 +100,7 @@ static INLINE enum fast_call fast_enter(struct thread *t, uint64_t key, uint64_t
 	return fast_unguard(t);
 }
 
-/* HOT, with the GIL. Enters a call of @code, which has just begun. */
+/* HOT, with the GIL. Enters a call of @code. The call has just begun. */
 static INLINE enum fast_call fast_begin_code(struct py_object *code, uint64_t key)
 {
 	struct thread *t = fast_python_thread();
@@ -112,7 +120,7 @@ static INLINE enum fast_call fast_begin_code(struct py_object *code, uint64_t ke
 	return fast_enter(t, key, name_address(facts), facts & NAME_OWN);
 }
 
-/* HOT, with the GIL. Enters a call of a function in C, which has just begun. */
+/* HOT, with the GIL. Enters a call of the C function that @def defines. The call has just begun. */
 static INLINE enum fast_call fast_begin_native(const struct py_method_def *def)
 {
 	struct thread *t = fast_python_thread();

@@ -1,6 +1,7 @@
 /*
- * Facts about functions that are written in C (see natives.h). A function is known by its
- * definition: all its objects and bound methods share the definition.
+ * Facts about functions that are written in C (see natives.h). A hash table leads from the
+ * definition of a function (PyMethodDef) to the facts about the function. All Python objects and
+ * bound methods of a function share one definition.
  */
 #include "libmcount/python/natives.h"
 

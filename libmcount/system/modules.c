@@ -38,7 +38,8 @@ struct reported_module {
  * @failed_ns: the time of the last report if it has failed, otherwise 0
  * @pause_ns: the length of the pause between @failed_ns and a repetition of the report
  * @has_skipped: a module was not reported, since a thread was still loading it
- * @has_callables: the module of a Python interpreter's functions is to be reported
+ * @has_callables: the artificial module for the functions of a Python interpreter must still be
+ *                 reported (report_callables())
  */
 static struct {
 	struct reported_module *known;

@@ -7,8 +7,8 @@
 FST_TAKE_DOOR;
 
 /*
- * NULL until there is a recorder. After that it never changes: a door (door.h) stays when its
- * recorder detaches.
+ * NULL until there is a recorder. After that, this pointer never changes: if the pointer leads to a
+ * door (door.h), the door remains when the recorder detaches.
  */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
@@ -17,10 +17,13 @@ static inline const struct utrail_trace_recorder *get_recorder(void)
 	return atomic_load_explicit(&recorder, memory_order_acquire);
 }
 
-/* The open logs. The list is read and changed only under the lock of threads. */
+/* The open logs. Functions read and change the list only while they hold fst_lock_threads(). */
 static fstrace_t *traces;
 
-/* Chooses the event's consumers again. The program's own choice does not change. */
+/*
+ * Decides again whether the recorder gets the event. The program has chosen whether the log gets
+ * the event, and this choice does not change.
+ */
 static void keep_text(struct fstrace_event_impl *impl)
 {
 	fst_choose(impl, atomic_load(&impl->event->consumers) & FST_TO_TEXT);
@@ -41,7 +44,8 @@ static void choose_again(const fstrace_t *trace)
 }
 
 /*
- * Takes over the user's new choice of events, in any thread. Returns false when the lock is held.
+ * Applies the user's new choice of events. Any thread may call this function. Returns false when
+ * a thread holds fst_lock_threads().
  */
 static bool take_choices(void)
 {
@@ -83,7 +87,10 @@ void fst_recorded_end(fstrace_t *trace)
 	fst_unlock_threads(&held);
 }
 
-/* This copy of the library may belong to a plugin that is unloaded. */
+/*
+ * This copy of the library may be part of a plugin. Once the plugin is unloaded, the recorder must
+ * not call take_choices().
+ */
 __attribute__((destructor)) static void stop_watching(void)
 {
 	if (get_recorder())
@@ -103,8 +110,8 @@ static struct fst_recorded *make_recorded(const struct fst_format *format,
 }
 
 /*
- * Clears the number and the choice that the recorder gave to the event. impl->recorded is not
- * freed, since a thread may be using this struct.
+ * Removes the number that the recorder gave to the event, and switches the event off for the
+ * recorder. The memory at impl->recorded is not freed, since a thread may be using that memory.
  */
 static void forget_event(struct fstrace_event_impl *impl)
 {
@@ -203,7 +210,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	/* begin() and end() must get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	struct fst_values copy; /* if there is too little room, the caller reads @values again */
+	struct fst_values copy; /* if @place is too small, the caller reads @values a second time */
 	struct fst_text payload;
 	int found = to->begin(id, &place);
 

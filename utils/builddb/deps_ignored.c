@@ -1,4 +1,4 @@
-/* Files that dependencies ignore (see deps_ignored.h). */
+/* Files that do not count as dependencies (see deps_ignored.h). */
 #include "utils/builddb/deps_ignored.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Files that dependencies ignore: the files of the user's list. Without a list: files that the C
- * library reads for its own purposes.
+ * Files that do not count as dependencies: the files of the user's list. Without a list: files that
+ * the C library reads for its own purposes.
  */
 #ifndef UTRAIL_BUILDDB_DEPS_IGNORED_H
 #define UTRAIL_BUILDDB_DEPS_IGNORED_H

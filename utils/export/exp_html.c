@@ -90,7 +90,7 @@ struct html {
 	struct strbuf text;
 };
 
-/* Write the head of the page. It includes the policy for the connections of the page. */
+/* Write the head of the page, with the complete Content-Security-Policy. */
 static void put_head(struct export *ex)
 {
 	sink_put_raw(ex->sink, page_head, page_head_len);
@@ -166,8 +166,8 @@ static int add_payload(struct export *ex, const struct event *event, struct slic
 }
 
 /*
- * Count a point. Returns one plus the number of the point's kind, or 0 when there is not enough
- * memory.
+ * Count a point of the kind @name. Returns one plus the index of the kind in html->kinds, or 0 when
+ * there is not enough memory.
  */
 static uint32_t count_kind(struct html *html, const char *name)
 {

@@ -8,7 +8,10 @@
 #include "cmds/record/attach/unwind.h"
 #include "utils/format/probe/attach.h"
 
-/* The modules that were searched for hooks, by path. The struct starts as { 0 }. */
+/*
+ * The modules that were searched for hooks, with the hooks of each module. A module is identified
+ * by its path. The struct starts as { 0 }.
+ */
 struct open_calls {
 	struct known_hooks *first;
 };

@@ -37,8 +37,8 @@ struct alive {
 };
 
 #define ALIVE_TICK_MS	  100
-#define ALIVE_TICKS	  50 /* ticks that the program may still run after the second interrupt */
-#define ALIVE_FINAL_TICKS 10 /* ticks that the program may still run after the third interrupt */
+#define ALIVE_TICKS	  50 /* ticks to wait for the program after the second interrupt */
+#define ALIVE_FINAL_TICKS 10 /* ticks to wait for the program after the third interrupt */
 #define ALIVE_REST_TICKS  20 /* with @leaves_rest: ticks to wait after the program's end */
 #define ALIVE_LAST_ROUNDS 16
 
@@ -47,8 +47,8 @@ void alive_add(struct alive *a);
 void alive_remove(struct alive *a);
 
 /*
- * Note the end of the program. If it is a child of the recorder, the caller has already called
- * wait4().
+ * Note the end of the program. If the program is a child of the recorder, the caller has already
+ * called wait4().
  */
 void alive_program_ended(struct alive *a);
 

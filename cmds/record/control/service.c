@@ -220,13 +220,17 @@ static void serve_alone(struct service *svc, struct client *client)
 	if (!is_request && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (is_request && request.type == REQUEST_IS_RUNNING && !program_runs(svc)) {
-		/* The client waits for the end of the recorder, which closes the descriptor. */
+		/*
+		 * The client waits until the recorder ends. At that time the recorder closes the
+		 * connection.
+		 */
 		loop_remove(svc->loop, client->fd, &client->served);
 		return;
 	}
 	if (is_request) {
 		/*
-		 * The event loop may run during the answer. It must not serve this client again.
+		 * The event loop may run inside of serve_request(). During that time, the loop must
+		 * not serve this client.
 		 */
 		loop_remove(svc->loop, client->fd, &client->served);
 		answer.error = serve_request(svc, &request, &words, &answer, &text);

@@ -119,10 +119,10 @@ static void add_found(struct finding *f, const struct prepared_site *site)
 
 /*
  * Does nothing when each rule has a match. Otherwise matches all rules with all functions of the
- * file, and each rule notes the result. From these results patches_warn() knows whether no function
- * has the name, or a function has the name but no room for a hook. If nothing in the file can be
- * patched, there is one warning about the file. In this case, no warning is needed for rules that
- * match functions of the file.
+ * file, and notes the results in the rules. From these results patches_warn() knows whether a rule
+ * matches no function, or matches only functions that cannot be patched. If nothing in the file can
+ * be patched, there is one warning about the file. In this case, no warning is needed for rules
+ * that match functions of the file.
  */
 static void note_names(struct finding *f)
 {
@@ -187,7 +187,7 @@ static int find_sites(struct finding *f, struct uft_err *err)
 		return ret;
 	f->base = f->out->base = file.base;
 	f->out->has_constructors = has_constructors(&file);
-	/* Symbols are not required, because a stripped file has functions, too. */
+	/* Missing symbols are no error, because functions can be patched without symbols. */
 	known_symbols_load(f->settings, f->known, &f->symbols);
 	if (f->known->is_instrumented)
 		ret = find_prepared(f, &file);

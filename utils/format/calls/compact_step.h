@@ -1,4 +1,4 @@
-/* HOT: reads a compact block call by call, without the bytes of records (see compact.h). */
+/* HOT: reads a compact block (compact.h) call by call, without making records of the calls. */
 #ifndef UTRAIL_FORMAT_COMPACT_STEP_H
 #define UTRAIL_FORMAT_COMPACT_STEP_H
 
@@ -21,7 +21,7 @@ struct compact_call {
 /* The next item in a block. */
 enum compact_found {
 	COMPACT_CALL,  /* a call, which was read */
-	COMPACT_LATER, /* a call that is later than requested, and was not read */
+	COMPACT_LATER, /* a call later than @until_ns, which was not read */
 	COMPACT_BYTES, /* other records: compact_block_rest() must decode the rest of the block */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged, and has no more calls */
@@ -138,7 +138,7 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 	return true;
 }
 
-/* The bytes of the longest token that compact_step() reads. */
+/* The size in bytes of the longest token that compact_step() reads. */
 #define COMPACT_STEP_BYTES 4
 
 /*

@@ -8,7 +8,7 @@
 
 #include "utils/object/code/islands.h"
 
-/* Room for the longest padding instruction of compilers, and more. */
+/* No compiler pads code with an instruction that is longer than this number of bytes. */
 #define PADDING_MAX 32
 
 /*
@@ -222,8 +222,8 @@ static uint64_t round_up(const struct group *g, uint64_t end)
 }
 
 /*
- * Finds the end of the code to move when the function jumps back into overwritten bytes: the whole
- * loop is moved. Returns 0 when that is impossible.
+ * If the function jumps back into bytes that are overwritten, the whole loop must be moved. Returns
+ * the end of the code to move, or 0 when this code cannot be moved.
  */
 static uint64_t find_closed_end(const struct group *g, const struct window *window, unsigned bytes)
 {
@@ -352,7 +352,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 						 g->func->end - g->func->start),
 				      g->func->start, g->func->end };
 
-	/* At the start of a function the jump must be at the site. */
+	/* If the site is the start of a function, the jump must be written at the site itself. */
 	unsigned nr_starts = 1;
 
 	if (!g->sites->entry)

@@ -58,8 +58,9 @@ int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err
 void arg_book_close(struct arg_book *book);
 
 /*
- * Find the specification of the values in a function's records. Returns NULL if there is none.
- * The result is valid as long as the book. The first call for a module loads its debug information.
+ * Find the specification of the values in a function's records. Returns NULL if there is none. The
+ * result is valid until arg_book_close(). The first call of arg_book_find() for a module loads the
+ * debug information of the module.
  */
 const struct func_args *arg_book_find(struct arg_book *book, const struct func *func);
 

@@ -12,9 +12,9 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @buf: [@at, @len) was read and not decoded yet; @cap is its size
+ * @buf: a buffer of @cap bytes. The bytes in [@at, @len) were read and are not decoded yet
  * @offset: the offset in the file at which the buffer ends
- * @is_damaged: an error has ended the file
+ * @is_damaged: an error has occurred, so no more records are read
  */
 struct proc_file {
 	char path[PATH_MAX];

@@ -41,8 +41,8 @@ static bool has_clear_sessions(const struct task *task)
 }
 
 /*
- * True when the task has calls of the kernel. The records of these calls are in other files. So a
- * position in the task's file does not tell which calls of the kernel are open.
+ * True when calls of kernel functions were recorded for the task. The records of these calls are in
+ * other files. So a position in the task's file does not tell which kernel functions are running.
  */
 static bool has_kernel_calls(const struct lane *lane)
 {
@@ -145,7 +145,10 @@ static bool skim_block(struct lane *lane, struct compact_cursor *cursor, uint64_
 		bool is_read;
 
 		nr += skim_calls(calls, cursor, &state, max - nr, until_ns, &call, &is_read);
-		/* compact_step() refuses times that go backwards: state.last_ns is the latest. */
+		/*
+		 * compact_step() reads no call that is earlier than the previous call. So
+		 * state.last_ns is the latest time of the calls that were read.
+		 */
 		if (nr > before || is_read)
 			last_ns = state.last_ns;
 		if (nr == max ||
@@ -183,7 +186,7 @@ static bool is_clear(const struct lane *lane, const struct event *event)
 
 /*
  * Add one event to the piece. Returns 1 on success, or a negative errno. Returns 0 if it is
- * uncertain which calls are open after the event. Then no further piece can begin.
+ * uncertain which calls are open after the event. In this case no further piece can begin.
  */
 static int add_to_piece(struct lane *lane, struct event *event, struct uft_err *err)
 {

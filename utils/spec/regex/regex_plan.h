@@ -10,7 +10,7 @@
  * the C locale does. Returns 0, or -ERR_USAGE with the reason why @regex has no automaton. The most
  * important reasons:
  *
- * - more than 64 positions: parts of the expression that match one character
+ * - more than 64 parts that match one character each
  * - a backslash before a letter or digit, for example in a back reference
  * - `^` or `$` elsewhere than at the ends of the outermost alternatives
  */

@@ -1,4 +1,7 @@
-/** Decodes blocks to tasks. This runs in a worker, or else in the page itself. */
+/**
+ * Decodes the blocks of each task. This module runs in a worker or, if the browser has no workers,
+ * in the page itself.
+ */
 import { TaskDecoder, decodeTexts, fromBase64, unpack } from "./decode.js";
 
 /**
