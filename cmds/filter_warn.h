@@ -17,15 +17,21 @@ void func_names_deinit(struct func_names *names);
 /* Add the functions of @symbols. */
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
-/* Warn about actions that their option ignores, and about kernel functions without -k. */
+/*
+ * Warn about each action that has no effect in its option. Also warn about filters of kernel
+ * functions when the command records without -k.
+ */
 void filter_warn_ignored(const struct opts *opts);
 
-/* True when filter_warn_unmatched() will print a warning. Call it before collecting the names. */
+/*
+ * True when filter_warn_unmatched() will print a warning. Otherwise, there is no need to collect
+ * names for that function.
+ */
 bool filter_has_unmatched(const struct opts *opts);
 
 /*
- * Warn about filters that have matched no function, and suggest the nearest of @names. Returns true
- * when a warning says that the filters exclude all functions.
+ * Warn about filters that have matched no function, and suggest the most similar names of @names.
+ * Returns true when a warning says that the filters exclude all functions.
  */
 bool filter_warn_unmatched(const struct opts *opts, const struct func_names *names);
 

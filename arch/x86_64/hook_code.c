@@ -28,7 +28,10 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned mod = at[2] >> 6;
 	unsigned len = 3;
 
-	/* In nops, compilers write only ModRM bytes with operation 0, and memory with a base. */
+	/*
+	 * In the nops of compilers, the ModRM byte has operation 0 and a memory operand with a base
+	 * register.
+	 */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
 	if ((at[2] & 7) == 4)

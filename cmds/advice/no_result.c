@@ -10,7 +10,7 @@
 #include "utils/base/units.h"
 #include "utils/pipeline/pipeline.h"
 
-/* The facts that are found when the recording is read once. */
+/* Facts about the recording, found by look_at_recording(). */
 struct found {
 	bool has_any;
 	uint64_t longest_ns; /* the longest duration of a call that has ended */

@@ -13,13 +13,14 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Print why the view of @pipe, which has ended, had nothing to show. Prints nothing if @pipe was
- * stopped, or if a file was damaged. Reads the recording again: first without any option that
- * leaves something out, and then with one such option at a time.
+ * Call this function when a view has ended and had nothing to show. Prints the reason. Prints
+ * nothing if @pipe, the pipeline of the view, was stopped, or if a file was damaged. Reads the
+ * recording again: first without any option that leaves something out, and then with one such
+ * option at a time.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 
-/* Like no_result_explain(), for a view that reads the files of @data itself. */
+/* Like no_result_explain(), for a view that reads the files of @data without a pipeline. */
 void no_result_explain_data(const struct opts *opts, struct trace_data *data);
 
 /*

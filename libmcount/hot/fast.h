@@ -76,7 +76,7 @@ static inline void fast_put_frame(struct thread *t, uint64_t slot, uint64_t ret,
 	hot_commit(t, put_record(t->at, now_ns, data));
 }
 
-/* Writes the EXIT of the innermost frame and pops it. */
+/* Pops the innermost frame, and writes the EXIT of that frame. */
 static inline void fast_put_exit(struct thread *t, uint64_t now_ns)
 {
 	struct frame *f = t->top;
@@ -144,7 +144,9 @@ static inline bool fast_pop(struct thread *t)
 	bool is_held_back = f > t->written;
 	uint64_t now_ns;
 
-	/* This test comes first, since reading the clock takes a quarter of the cost of a call. */
+	/*
+	 * This test precedes the reading of the clock, which takes a quarter of the cost of a call.
+	 */
 	if (unlikely(t->planned))
 		return false;
 	if (unlikely(!fast_clock(t, &now_ns)))

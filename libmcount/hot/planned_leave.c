@@ -1,4 +1,7 @@
-/* Records and returns of calls under a plan with rules for functions (see planned.h). */
+/*
+ * Under a plan with rules for functions: writes records of calls, and handles returns (see
+ * planned.h).
+ */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/values/capture.h"
@@ -87,7 +90,7 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* Watched values come first, since their time is earlier. */
+	/* Write watched values before the EXIT, because the time of the EXIT is later. */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
@@ -179,7 +182,8 @@ void planned_leave_unseen(struct thread *t)
 
 /*
  * Ends a call that the fast paths have pushed but could not end: calls inside of it were left by a
- * jump, the ring had no room, or the clock needed a new fit. The thread stays open.
+ * jump, the ring had no room, or the clock needed a new fit. Returns true when the call is ended.
+ * In this case the thread is not settled.
  */
 static bool leave_passing(struct thread *t)
 {

@@ -9,8 +9,8 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. Both hooks know the return slot. Its address, with the lowest bit set (FRAME_EXPLICIT),
- * identifies the frame.
+ * HOT. The entry hook and the exit hook know the address of the return slot. This address, with the
+ * lowest bit set (FRAME_EXPLICIT), identifies the frame.
  */
 
 /* Handles all calls outside of the common case. Called with the guard set. */

@@ -17,10 +17,10 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * @lock: protects the other members. Only COLD code takes it. plans_replace() and
- *        plans_add_patches() take it while they hold the module lock
+ * @lock: protects the other members. Only COLD code takes this lock. plans_replace() and
+ *        plans_add_patches() already hold the module lock when they take this lock
  * @retired: plans that were replaced and may still be in use
- * @serial: the serial of the newest plan
+ * @serial: the serial number of the newest plan
  * @spawn: the C library's posix_spawn(3). NULL in an attached probe: the process calls the C
  *         library directly, and not the probe's posix_spawn() (exec.c)
  */
@@ -58,8 +58,8 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 }
 
 /*
- * Converts @func of plan @from for plan @to, which begins with the rules and steps of @from.
- * Returns the result.
+ * Returns a copy of @func, a function of plan @from, with pointers into plan @to. Plan @to begins
+ * with the rules and steps of @from.
  */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
@@ -88,7 +88,10 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 	return func;
 }
 
-/* Merges the functions of @old (may be NULL) and of the image in @view. Both are sorted. */
+/*
+ * Merges two sorted lists: the functions of @old (may be NULL), and the functions of the image in
+ * @view.
+ */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
 {
@@ -248,8 +251,9 @@ void plans_drop(void)
 void plans_after_fork(void)
 {
 	/*
-	 * Another thread of the parent may have held the lock. The list of plans is consistent at
-	 * any time.
+	 * During fork(2), another thread of the parent may have held the lock. In the child, no
+	 * thread would release the lock. The list of plans is consistent at any time, and needs no
+	 * repair.
 	 */
 	pthread_mutex_init(&plans.lock, NULL);
 }
@@ -373,8 +377,8 @@ static void begin_plan(const struct plan *settings)
 
 /*
  * Applies @settings to the process, except for properties that the first plan has fixed. A thread
- * that began without rules gets its struct planned at its next call. All open calls of such a
- * thread were recorded.
+ * that began without rules has no `struct planned` yet, and makes one at the thread's next call
+ * (planned_begin_late()). No rule has excluded an open call of such a thread.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -382,8 +386,8 @@ static void turn_plan(const struct plan *settings)
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
 	/*
-	 * This store comes first, so that no thread with a struct planned takes the path without
-	 * rules.
+	 * This store comes before the other stores. So a thread that has a `struct planned` never
+	 * takes the code path for plans without rules.
 	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;

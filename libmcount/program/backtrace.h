@@ -3,9 +3,9 @@
 #define UTRAIL_LIBMCOUNT_BACKTRACE_H
 
 /*
- * Called at the start of the program, while the dynamic linker's lock is free. Finds the next
- * definition of backtrace(3). Otherwise the search would come with the program's first call of
- * backtrace(3), perhaps in a crash.
+ * Called at the start of the program, while the dynamic linker's lock is free. Finds the definition
+ * of backtrace(3) that follows the probe's own. Without backtrace_setup(), the program's first call
+ * of backtrace(3) would search for the definition, perhaps in a crash.
  */
 void backtrace_setup(void);
 

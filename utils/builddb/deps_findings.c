@@ -29,8 +29,8 @@ struct run {
  * @is_again: by execution: its run equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
  * @in_run: by execution: number of the last run that includes the execution
- * @written, @counted: by content: the number of the last run that has written the content
- *                     (@written) or has counted the content as an input (@counted)
+ * @written: by content: the number of the last run that has written the content
+ * @counted: by content: the number of the last run whose hash has the content as an input
  */
 struct findings {
 	const struct executions *executions;

@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * Names of environment variables that the run times read. The search includes the NUL, but not the
- * byte before the name.
+ * Names of environment variables that the run times read. of_texts() searches for a name with its
+ * NUL. Any byte may precede the name.
  */
 static const struct {
 	const char *text;
@@ -56,7 +56,7 @@ static const char *of_symbols(const struct elf_file *file, uint32_t type)
 
 		if (!elf_symbol(&table, i, &sym, &name, &len))
 			continue;
-		/* Check the first letter, which excludes nearly all names at once. */
+		/* The check of the first letter quickly excludes nearly all names. */
 		for (size_t k = 0; strchr("cs", name[0]) && k < ARRAY_SIZE(symbols); k++) {
 			if (strcmp(name, symbols[k].name) == 0)
 				return symbols[k].why;

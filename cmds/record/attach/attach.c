@@ -331,8 +331,8 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 }
 
 /*
- * The time that a process gets to become ready. A program that was just started becomes ready soon.
- * A program without glibc never becomes ready.
+ * The number of attempts to attach to a process that is not ready, and the pause after an attempt.
+ * A program that was just started becomes ready soon. A program without glibc never becomes ready.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

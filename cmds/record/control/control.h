@@ -69,7 +69,7 @@ struct talks {
  * @other_libc: the number of processes whose C library is not glibc
  * @in_valgrind: the number of processes that run in valgrind
  * @nr_without_arena: the number of processes that got no shared memory
- * @why_no_arena: errno of the first of these processes
+ * @why_no_arena: the reason why the first of these processes got no shared memory: an errno
  * @save_error: the error of the first symbol file that could not be written
  */
 struct control {

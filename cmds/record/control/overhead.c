@@ -16,10 +16,13 @@
 #include "utils/format/record.h"
 #include "utils/object/names/demangle.h"
 
-/* The time between two looks. It is short, because some programs make many calls from the start. */
+/*
+ * The time between two looks (see overhead.h). The time is short, because some programs make many
+ * calls from the start.
+ */
 #define LOOK_MS 30
 
-/* The time after a change during which the rings still have calls from before the change. */
+/* The time after leave_out() until the rings have no calls from before leave_out(). */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
@@ -36,10 +39,12 @@ struct known_symbols {
 };
 
 /*
- * A called function, and the sums that the budget needs.
+ * A called function, and facts about its calls in the sample.
  *
- * @is_program: its module is the program
- * @seen: the number of its calls in the sample
+ * @is_program: the module of the function is the program
+ * @sum_ns: the sum of the durations of the @ended calls
+ * @ended: the number of calls whose end is in the sample
+ * @seen: the number of calls in the sample
  */
 struct called {
 	struct known_module *module;
@@ -253,8 +258,8 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
 
 	/*
-	 * The user's rules are applied to a module when the next plan is made. Before this plan, a
-	 * rule may name any function of the module.
+	 * A new module gets the user's rules when the next plan is made. Before this plan, it is
+	 * not known which functions the rules name.
 	 */
 	if (!f->module->is_bound && settings_are_selective(&o->steering->now))
 		return true;
@@ -303,8 +308,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 
 /*
  * Subtract @calls, and the CPU time of writers for @calls, from the measurements in @o. @calls is
- * the number of calls whose functions are already left out. If a writer had to wait for a CPU, it
- * takes such calls late. Such calls are no reason to leave out more functions.
+ * the number of calls whose functions are already left out. A writer that had to wait for a CPU may
+ * take the records of such calls late. Such calls are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -446,8 +451,9 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * Returns the number of recorded calls for each call in the sample. Some calls found no room in the
- * sample. They are assumed to be calls of functions that are in the sample.
+ * Returns the number of recorded calls, divided by the number of calls in the sample. Some recorded
+ * calls found no room in the sample. The caller assumes that these calls are distributed over the
+ * functions as the calls in the sample are.
  */
 static double calls_for_one(const struct overhead *o)
 {
@@ -494,8 +500,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The event loop also runs while hooks are taken out. A look that is due meanwhile is
-	 * skipped. The next look measures the time since the last look that was not skipped.
+	 * The event loop also runs while hooks are taken out. During this work, no look takes
+	 * place. The next look measures the whole time since the previous look.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

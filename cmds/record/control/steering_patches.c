@@ -10,8 +10,8 @@
 /* --- rules --- */
 
 /*
- * Saves, for readers, the names of the functions in a file. More functions have names now than
- * before. So the planner must apply the options to the functions again.
+ * Call this function when functions in a file have got names. Saves all names of functions in the
+ * file for readers. Makes the planner apply the options to the functions again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

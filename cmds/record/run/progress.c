@@ -15,7 +15,10 @@
  */
 #define DEV_TTY makedev(5, 0)
 
-/* True for the error of an ended process. Other errors occur with another user's process. */
+/*
+ * True when the error @code means that the process has ended, or that its standard output is
+ * closed. A process of another user causes other errors.
+ */
 static bool is_gone(int code)
 {
 	return code == -ENOENT || code == -ESRCH;
@@ -112,8 +115,8 @@ static int start_timer(struct run_progress *progress)
 }
 
 /*
- * True when a line may be shown. It is not shown with --keep-pid, because the shell uses the
- * terminal as soon as the program has ended.
+ * True when a line may be shown. With --keep-pid no line is shown: the shell uses the terminal as
+ * soon as the program has ended, but the recorder ends later.
  */
 static bool is_wanted(const struct opts *opts)
 {

@@ -1,6 +1,6 @@
 /*
- * Answers for the page of a recording in parts: the progress of reading, calls of a range, sums of
- * a range (doc/internals/show.md, "Recordings in parts").
+ * Answers to the page of a recording that is shown in parts: the progress of reading, calls of a
+ * range, sums of a range (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_ANSWERS_H
 #define UTRAIL_CMDS_SHOW_ANSWERS_H
@@ -33,7 +33,7 @@ struct part_range {
  * Write binary data: the calls of a range, for @width pixels. If calls of one depth are shorter
  * than a pixel, only the longest call of each pixel is written. Returns 0 or a negative errno.
  *
- * @tasks: numbers of tasks, separated by commas
+ * @tasks: the tasks whose calls are written, as numbers separated by commas
  */
 int answer_calls(struct index *index, const struct part_range *range, uint64_t width,
 		 const char *tasks, struct strbuf *out);
@@ -41,8 +41,9 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 /*
  * A search for the next call after a place, or for the last call before it.
  *
- * @functions: numbers of functions, separated by commas
- * @kinds: numbers of kinds of events to search for instead of calls, separated by commas; or NULL
+ * @functions: the functions whose calls are searched, as numbers separated by commas
+ * @kinds: NULL, or kinds of events, as numbers separated by commas. The search is then for events
+ *         of these kinds, and not for calls
  * @task, @at_ns, @depth: the place
  */
 struct part_search {
@@ -94,7 +95,7 @@ struct sums_stop {
 	bool is_left;
 };
 
-/* Call it before a sum is made. */
+/* Call this function before a sum is made. */
 void sums_begin(struct sums_stop *stop);
 
 /*

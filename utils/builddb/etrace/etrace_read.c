@@ -9,7 +9,10 @@
 #include "utils/base/units.h"
 #include "utils/builddb/etrace/etrace_event.h"
 
-/* The limit of times, so that sums of times in nanoseconds fit into 64 bits. */
+/*
+ * The latest accepted time, in seconds. With this limit, the sum of a few times in nanoseconds fits
+ * into 64 bits.
+ */
 #define SECONDS_MAX 4000000000ULL
 /*
  * An empty argument has no line in a log. So the index in the line of an argument may be larger
@@ -392,9 +395,9 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 }
 
 /*
- * Take a line of an environment. Such a line is not part of an event. Lines with UPID name tasks:
- * the next variable belongs to these tasks. A variable may be written in parts. The first part need
- * not have the number 0.
+ * Take a line of an environment. Such a line is not part of an event. A line with the tag UPID has
+ * the number of a task. A variable belongs to the tasks of all UPID lines since the previous
+ * variable. A variable may be written in parts. The first part need not have the number 0.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {

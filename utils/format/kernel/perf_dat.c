@@ -7,7 +7,7 @@
 #include "utils/base/compiler.h"
 #include "utils/format/bytes.h"
 
-/* Types and misc bits of linux/perf_event.h, and sizes of its records. */
+/* From linux/perf_event.h: record types, bits of perf_event_header.misc, and sizes in bytes. */
 #define KERNEL_COMM		3
 #define KERNEL_EXIT		4
 #define KERNEL_FORK		7

@@ -28,9 +28,9 @@
  *  when the program declares an event (libutrail-trace):
  *  HELLO, DECLARE                      ->
  *                                      <-    DECLARED
- *  when a language's function is called for the first time (libmcount/python):
+ *  when a function of Python is called for the first time (libmcount/python):
  *  HELLO, CALLABLE                     ->
- *                                      <-    CALLABLE_IS + descriptor (plan), on request
+ *                                      <-    CALLABLE_IS, perhaps + descriptor (plan)
  *  at any time after HELLO:
  *  STATUS                              ->
  *                                      <-    STATUS_IS

@@ -59,8 +59,8 @@ enum request_type {
 #define REQUEST_TEXT_MAX 65536
 
 /*
- * A request. A text of @text_bytes follows. For CONTROL, it has words, each with its NUL; for
- * HAS_PID, a number with its NUL. Other types have no text.
+ * A request. A text of @text_bytes follows. For CONTROL, the text has words, each with its
+ * NUL. For HAS_PID, the text is a number with its NUL. Other types have no text.
  */
 struct request {
 	uint32_t magic;

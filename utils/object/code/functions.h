@@ -44,7 +44,8 @@ const char *function_kind_text(enum function_kind kind);
  * A function.
  *
  * @start, @end: the file's own addresses
- * @name: the name, or NULL; it lives as long as the file and the given names
+ * @name: the name, or NULL. The name is valid as long as the file is open and the @names of
+ *        functions_find() exist
  */
 struct function {
 	uint64_t start;
@@ -65,13 +66,17 @@ void functions_deinit(struct functions *functions);
 #define cleanup_functions cleanup(functions_deinit)
 
 /*
- * Find all functions of @code by call frame information, symbols and direct calls. New functions
- * are added to @code. @out has no parts of functions: "f.cold", and unnamed code to which
- * only conditional jumps lead. @out also lacks the program's entry point, functions of start files,
- * code that the linker has made, and unnamed functions with code_func.is_framed. Returns 0 or
- * -ENOMEM.
+ * Find all functions of @code by call frame information, symbols and direct calls. Functions that
+ * @code lacks are added to @code. @out gets all functions except these:
  *
- * @names: symbols from elsewhere, relative to the file's map start, or NULL
+ * - parts of functions: "f.cold", and unnamed code to which only conditional jumps lead
+ * - the program's entry point, functions of start files, and code that the linker has made
+ * - unnamed functions with code_func.is_framed
+ *
+ * Returns 0 or -ENOMEM.
+ *
+ * @names: symbols from another file, such as a debug file, or NULL. The addresses of the symbols
+ *         are relative to the file's map start
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);

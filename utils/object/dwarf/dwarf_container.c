@@ -19,9 +19,9 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* the largest struct that may have containers */
+#define STRUCT_BYTES  128 /* the maximum size of a struct that gets a shape */
 
-/* A shape that is being made. @out: its text so far; @nr: its number of nodes so far */
+/* A shape that is being made. @out: the text of the shape; @nr: the number of nodes in @out */
 struct shaping {
 	struct dwarf_loader *loader;
 	struct strbuf out;

@@ -31,7 +31,8 @@
 #define COMPRESSED_MORE 8
 
 /*
- * Find the entry that has the directory of the sources: the unit's entry, or that of its skeleton.
+ * Find the entry that has the directory of the sources. If @unit is a split unit, this entry is the
+ * skeleton. Otherwise, this entry is the first entry of @unit.
  */
 static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 {
@@ -87,8 +88,8 @@ static void note_place(struct dwarf_loader *loader, Dwarf_Die *die, struct dwarf
 }
 
 /*
- * True for headers of libraries: inlined calls between their functions are many, and of no
- * interest.
+ * True for headers of libraries. Functions in such headers have many inlined calls of one another.
+ * These calls are of no interest.
  */
 static bool is_of_library(const char *file)
 {

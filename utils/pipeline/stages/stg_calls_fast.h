@@ -1,7 +1,7 @@
 /*
- * HOT: pairs ENTRYs with EXITs, one call at a time. They come from records (stg_calls.c) or from
- * compact blocks (compact_calls.c). skim_fast() follows the open calls without filling in events
- * (split.c).
+ * HOT: pairs ENTRYs with EXITs, one call at a time. The ENTRYs and EXITs come from records
+ * (stg_calls.c) or from compact blocks (compact_calls.c). skim_fast() (for split.c) follows the
+ * open calls without filling in events.
  */
 #ifndef UTRAIL_PIPELINE_STG_CALLS_FAST_H
 #define UTRAIL_PIPELINE_STG_CALLS_FAST_H
@@ -11,7 +11,7 @@
 #include "utils/base/compiler.h"
 #include "utils/pipeline/stages/stage.h"
 
-/* Take an ENTRY of @func, and fill in its @frame. */
+/* Take @event, the ENTRY of a call of @func. Fill in @frame, the frame of this call. */
 static inline void enter_func(const struct stg_calls *calls, struct pending_call *frame,
 			      const struct func *func, struct event *event)
 {
@@ -50,8 +50,8 @@ static inline struct open_calls open_calls_of(const struct stg_calls *calls)
 }
 
 /*
- * Take an ENTRY of @func. Returns false if stg_calls() must take it, because there is no room, or
- * because @func is unknown (NULL).
+ * Take @event, an ENTRY of @func. Returns false if there is no room, or if @func is unknown (NULL).
+ * In this case stg_calls() must take @event.
  */
 static inline bool enter_fast(struct open_calls *at, const struct stg_calls *calls,
 			      const struct func *func, struct event *event)
@@ -78,8 +78,9 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Add the time of @event, an ended call or time off the CPU, to the call around it.
+ * Add the time of @event to the call around @event.
  *
+ * @event: the end of a call, or the end of a time off the CPU
  * @parent: the call around @event; NULL: @event is outermost
  * @child_ns: time of the calls in @event
  */

@@ -11,8 +11,8 @@ import { nearestPoint } from "../model/events.js";
 import { describe } from "./details.js";
 
 /**
- * The page has a heading above or below the visible part if the distance of this heading from the
- * visible part is at most this number of pixels. So the key Tab can reach the heading.
+ * The page has the headings of all strips that are less than this number of pixels above or below
+ * the visible part of the timeline. So the key Tab can reach these headings.
  */
 const NEAR = 200;
 
@@ -175,9 +175,9 @@ export class Timeline {
 	}
 
 	/**
-	 * Makes headings as elements, for keys and screen readers. The strips in or near the
-	 * visible part have headings. Any other strip has a heading only while this heading has the
-	 * focus.
+	 * Makes headings as elements, for screen readers and for use of the page by keyboard. The
+	 * strips in or near the visible part have headings. Any other strip has a heading only
+	 * while this heading has the focus.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
