@@ -71,8 +71,8 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * Add the declarations in @text to @calls. If @global is not NULL, add the declarations by
- * fstrace_declare() to both @calls and @global. Returns 0 or -ENOMEM.
+ * Add the declarations in @text to @calls. If @global is not NULL, a declaration that calls
+ * fstrace_declare() is also added to @global. Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);

@@ -145,8 +145,9 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * If parts_are_better(), for example for a large recording, begins to read the recording in parts.
- * Returns 0, or a negative errno with shown->failure. shown->lock must be held.
+ * Opens the recording. If parts_are_better() is true, for example for a large recording, the
+ * function begins to read the recording in parts. Returns 0, or a negative errno with
+ * shown->failure. shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {

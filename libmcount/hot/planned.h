@@ -37,19 +37,19 @@ struct selection {
 
 enum planned_flags {
 	PLANNED_RECORD = 1U << 0,  /* the call is recorded */
-	PLANNED_WRITTEN = 1U << 1, /* its ENTRY is in the ring, or in that of the parent process */
+	PLANNED_WRITTEN = 1U << 1, /* the call's ENTRY was written, maybe by the parent process */
 	PLANNED_OFF = 1U << 2,	/* the call began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
-	PLANNED_READ = 1U << 5,	    /* values were read at its entry (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: its callers' slots hold original addresses */
+	PLANNED_READ = 1U << 5,	    /* values were read when the call began (PLAN_READ) */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: callers' slots hold the original addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
- * The data of a frame that the stubs must not pop. A thread uses this struct while the thread is
- * open or barred (planned_pass.h). In other states, the thread uses planned_frame.before, in the
- * same memory.
+ * Data of a frame that was made thread->fast_base, so that the stubs do not pop the frame. A thread
+ * uses this struct while the thread is open or barred (planned_pass.h). In other states, the thread
+ * uses planned_frame.before, in the same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
  *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
@@ -149,10 +149,10 @@ struct watch_state {
  *        plan stays mapped while it is @plan or @taking of a thread, or a frame needs it
  * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
- * @is_simple: the plan only has filters and arguments, so planned_fast.h may be used; false in an
- *             aside
- * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION:
- *                                          only calls that such rules opt in are recorded
+ * @is_simple: planned_fast.h may be used, because PLAN_ESTIMATE and PLAN_OPT_IN_LOCATION are not
+ *             set, there is nothing to watch, and the thread is not an aside (aside.h)
+ * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION.
+ *                                          Only calls that such rules opt in are recorded
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @depth_counts: calls may be nested deeper than the plan's limit of depth, so each change of
  *                @now.depth matters
@@ -218,21 +218,22 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call needs no frame because it is opted out, or not opted in. At the next call
- * the stub finds the function in thread->calls.
+ * HOT: true when a call needs no frame because the call is opted out, or not opted in. In this
+ * case, adds the function to a table (struct planned_place), so that the stubs skip later calls of
+ * the function.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 
 /*
  * HOT: true when a call in an open thread is deeper than the limit, and the called function has no
- * rule. The thread stays open. At the next call the stub finds the function in thread->calls,
- * unless arguments or results of the function are captured.
+ * rule. The thread stays open. If no arguments and no results of the function are captured, adds
+ * the function to planned.pass, so that the stubs handle later calls of the function.
  */
 bool planned_is_too_deep(struct thread *t, uint64_t addr);
 
 /*
- * HOT: true when the called function is left out. In an open thread, puts the function into
- * planned.pass. At the next call the stub finds the function in this table.
+ * HOT: true when the called function is left out. In an open thread, adds the function to
+ * planned.pass, so that the stubs skip later calls of the function.
  */
 bool planned_is_left_out(struct thread *t, uint64_t addr);
 
@@ -249,7 +250,7 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 /*
  * HOT: enters a call of a function that announces its return itself (XRay).
  *
- * @slot: the return slot of the call, which does not change
+ * @slot: the return slot of the call. The return address in this slot is not replaced
  */
 void planned_enter_announced(struct thread *t, const uint64_t *slot, uint64_t addr,
 			     const struct arch_regs *regs);
@@ -269,24 +270,32 @@ bool planned_would_record(const struct thread *t, uint64_t addr);
 /* SLOW. Pushes a frame with FRAME_UNSEEN, as if the plan had been in force when its call began. */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
-/* HOT, rarely. Ends the innermost frame, which has FRAME_UNSEEN, at an unknown time. */
+/*
+ * HOT, rarely. Ends the innermost frame, which has FRAME_UNSEEN. The time of the return is unknown,
+ * so the EXIT gets the present time.
+ */
 void planned_leave_unseen(struct thread *t);
 
-/* HOT, rarely. Ends the innermost frame, which has FRAME_KEPT, at an estimated time. */
+/*
+ * HOT, rarely. Ends the innermost frame, which has FRAME_KEPT. The EXIT gets an estimated time
+ * (planned_begin_estimate()).
+ */
 void planned_leave_kept(struct thread *t);
 
 /* HOT: does the work of frames_leave_top() for a thread with a struct planned. */
 void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 
 /*
- * HOT, for PLAN_ESTIMATE and FRAME_KEPT: returns are not seen, but the next call shows that some
- * calls have returned. The end of a call that has returned is estimated to be halfway between the
- * last record and now.
+ * HOT, for PLAN_ESTIMATE and FRAME_KEPT. Some returns are not seen. Later, for example when a new
+ * call begins, the probe finds that earlier calls have returned. The EXITs of these calls get an
+ * estimated time, halfway between the thread's last record and the present time. The probe calls
+ * planned_begin_estimate() before it ends the frames of these calls, and planned_end_estimate()
+ * afterwards.
  */
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
-/* HOT, rarely: true when the ENTRY of the innermost call has been written. */
+/* HOT, rarely. True when the ENTRY of the innermost call has been written. */
 bool planned_is_top_written(struct thread *t);
 
 /* HOT: for each frame up to and including @f, writes the ENTRY if the ENTRY was held back. */
@@ -303,33 +312,34 @@ bool planned_make(struct thread *t);
 
 /*
  * HOT, rarely. Switches @t to the plan in force, which then decides about the next calls of @t.
- * Open calls keep the flags and the captures that an earlier plan gave them. planned.now becomes
- * the selection that the plan in force has inside of the open calls.
+ * Open calls keep the flags and the captures that an earlier plan gave them. planned.now gets the
+ * value that follows from the plan in force and from the open calls.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT, rarely. Makes a struct planned for a thread that began when all calls were alike. Returns
- * false when tracing has ended, or when there is no memory.
+ * HOT, rarely. Makes a struct planned for a thread that has none, because PLAN_SELECTIVE was not
+ * set when the thread began. Returns false when tracing has ended, or when there is no memory.
  */
 bool planned_begin_late(struct thread *t);
 
 /*
- * Any thread may call this. True when @t needs the plan in the memory [@plan, @end). The plan is
- * planned.plan or planned.taking of @t, or an open call of @t needs data of the plan.
+ * True when @t needs the plan in the memory [@plan, @end): this plan is planned.plan or
+ * planned.taking of @t, or an open call of @t needs data of this plan. Any thread may call this
+ * function.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
  * SLOW. Copies data from @from to @to, which has the same frames: the data of the frames, and the
- * selection inside of the innermost call. Only @from writes ENTRYs of these frames that were held
- * back.
+ * selection inside of the innermost call. All frames of @to count as written. So only @from writes
+ * the ENTRYs that were held back.
  */
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. Called when @t has no open calls: @t needs no plan until planned_begin()
- * or planned_begin_aside().
+ * SLOW, or HOT and rarely. Called when @t has no open calls. Gives up the plan of @t. Then @t has
+ * no plan until planned_begin() or planned_begin_aside() is called.
  */
 void planned_end(struct thread *t);
 
@@ -337,12 +347,15 @@ void planned_end(struct thread *t);
 void planned_begin(struct thread *t);
 
 /*
- * HOT, rarely. Begins an aside with the selection of @t. Called when a signal handler has
- * interrupted a hook of @t and makes its first call.
+ * HOT, rarely. Gives @aside (aside.h) the plan and the selection of @t. Called when a signal
+ * handler has interrupted a hook of @t, and the handler makes its first call.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
-/* COLD. Empties the tables of calls that the stubs know, since another plan is in force. */
+/*
+ * COLD. Called when another plan is in force. Empties the tables of functions (struct
+ * planned_place) of all threads.
+ */
 void planned_forget_calls(void);
 
 /*

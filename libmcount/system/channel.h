@@ -39,8 +39,9 @@ bool channel_greet(struct channel *ch, enum control_hello_kind kind);
 bool channel_send(struct channel *ch, enum control_type type, void *message, size_t len);
 
 /*
- * Waits for the answer to the last message, and skips messages that may be skipped. Stores at most
- * @len bytes of the answer in @answer. Returns false when the answer is not of @type.
+ * Waits for the answer to the last message. Optional messages of unknown types are skipped
+ * (CONTROL_OPTIONAL). Stores at most @len bytes of the answer in @answer. Returns false when the
+ * answer is not of @type.
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
@@ -55,7 +56,7 @@ bool channel_has_recorder(void);
  */
 bool channel_recorder_has_ended(void);
 
-/* Send READY and wait for its answer. */
+/* Send READY. Then wait for the answer to READY, as channel_wait() does. */
 bool channel_finish(struct channel *ch, enum control_type type, void *answer, size_t len);
 
 void channel_close(struct channel *ch);

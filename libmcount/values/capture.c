@@ -113,7 +113,7 @@ static void put_string(struct capture_run *run, uint64_t address)
 
 	int64_t len = fault_copy_string(text, (const void *)address, ARGBLOB_STRING_MAX);
 
-	/* If len < -1, the copy has failed after -1 - len bytes. These bytes are recorded. */
+	/* If len < -1, the copy has failed after (-1 - len) bytes. These bytes are recorded. */
 	if (len < -1)
 		len = -1 - len;
 	end_string(run, len < 0 ? put_address(text, address) : cut_string(text, len));

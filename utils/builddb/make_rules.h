@@ -13,9 +13,9 @@
  * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
  * files contain no symbolic links.
  *
- * @targets: by path of a target, the index of its newest input plus one
- * @inputs: the words after the colon
- * @next: the next input of the same target, or MAKE_RULES_NONE
+ * @targets: for the path of a target: 1 + the index in @inputs of the input that was added last
+ * @inputs: the words after the colons of rules
+ * @next: the index of the input that the same target got before this input, or MAKE_RULES_NONE
  */
 struct make_rules {
 	struct strmap targets;
@@ -41,8 +41,8 @@ void make_rules_deinit(struct make_rules *declared);
 #define cleanup_make_rules cleanup(make_rules_deinit)
 
 /*
- * Returns the index of an input of the target @path, or MAKE_RULES_NONE. The member @next leads to
- * the other inputs of the target.
+ * Returns the index of an input of the target @path, or MAKE_RULES_NONE. From this input,
+ * make_input.next leads to the other inputs of the target.
  */
 size_t make_rules_first(const struct make_rules *declared, const char *path);
 

@@ -9,9 +9,10 @@
  * numbers that have no name. Readers show these events by number.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
- * @EVENT_ID_BUILTIN: events that the probe makes itself: values that it reads or watches, and call
- *                    sites; uftrace's numbers
- * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat; uftrace's numbers
+ * @EVENT_ID_BUILTIN: call sites, and values that the probe reads or watches. The numbers are the
+ *                    same as in uftrace
+ * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat. The numbers are the same as
+ *                  in uftrace
  * @EVENT_ID_PROC: acts of processes, in proc.dat: this number plus enum proc_kind
  * @EVENT_ID_LIMIT: the probe has left out calls at this point
  * @EVENT_ID_FREE: fixed numbers for new types of utrail's events

@@ -28,8 +28,8 @@ struct parent {
 };
 
 /*
- * Give a child the state that the filter had in the parent's fork(2). If that state is unknown, the
- * child gets the present state of the parent's filter.
+ * Give a child the state that the parent's filter had when the parent called fork(2). If that state
+ * is unknown, the child gets the present state of the parent's filter.
  */
 static int hand_over(struct parent *parent, const struct task *child)
 {
@@ -113,8 +113,9 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
 	/*
-	 * Children come in the order in which they began. So a parent that was itself forked has
-	 * got its own state before its records are read here.
+	 * @children is sorted by the time at which the children began. A forked parent began before
+	 * its children. So the state of this parent is known before read_parent() reads the
+	 * parent's records.
 	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);

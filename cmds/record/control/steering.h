@@ -76,9 +76,9 @@ void steering_end(struct steering *steer);
 /*
  * Check the whole @change, and then put it into force. Processes apply it from their next call on.
  * If the hooks of a process cannot be changed, the change of hooks is undone. If the choice of
- * declared events cannot be changed in a process, this change is undone. All other changes stay in
- * force. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording cannot be
- * steered, -ERR_USAGE for a wrong spec.
+ * declared events cannot be changed in a process, the change of the choice is undone. All other
+ * changes stay in force. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording
+ * cannot be steered, -ERR_USAGE for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

@@ -22,10 +22,11 @@ struct memory_id {
 };
 
 /*
- * Watch the living children in the notes of all processes (notes.h). A program may write any number
- * into its notes. So a child is watched only if the child has mapped the memory of the notes that
- * name the child. A child may not know its pid in the recorder's namespace. The recorder then looks
- * for this child among all processes in lower pid namespaces.
+ * Find the living children that are named in the notes of all processes (notes.h), and watch these
+ * children. A program can write a wrong pid into its notes. So a child is watched only if the child
+ * has mapped the memory of the notes that name the child. If a child does not know its pid in the
+ * recorder's pid namespace, the recorder looks for this child among all processes in lower pid
+ * namespaces.
  */
 void orphans_look(struct processes *procs);
 

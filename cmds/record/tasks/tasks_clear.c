@@ -164,8 +164,8 @@ static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_ke
 }
 
 /*
- * Notes which processes have no FORK line any more. Their next announcement writes the line again.
- * When memory is short, no process is noted.
+ * Notes which processes have no FORK line any more. When such a process is announced again, its
+ * FORK line is written again. When memory is short, no process is noted.
  */
 static void forget_forks(struct tasks *tasks, const struct log *log)
 {

@@ -15,7 +15,7 @@
 /* The maximum number of bytes of <tid>.dat in one block. */
 #define COMPACT_RAW_MAX	   (128U << 10)
 #define COMPACT_HEAD_BYTES 48
-/* The maximum number of functions that have numbers in one block. */
+/* The maximum number of functions that a block lists. */
 #define COMPACT_FUNCS_MAX  4000
 /* A decoder may read this number of bytes after the end of a body. */
 #define COMPACT_SLACK	   16
@@ -26,9 +26,9 @@
  * @tid: the task of the records
  * @first_ns: time of the first record of a call; 0: the block has no call
  * @raw_len: bytes of <tid>.dat that the block represents
- * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then the functions
+ * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then a list of functions
  * @nr_records: the number of records, including LOST records
- * @nr_funcs: number of functions that have numbers in the block
+ * @nr_funcs: number of functions in the list
  * @depth: the number of calls that are open at the start of the block, according to the block's
  *         first record
  * @least: a lower limit of the number of calls that stay open from the start to the end of the
@@ -97,9 +97,10 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 		    const uint8_t *body, uint8_t *raw);
 
 /*
- * A block that is read call by call (compact_step.h). compact_block_rest() decodes the rest of it.
+ * A block that is read call by call (compact_step.h). After some calls, compact_block_rest() can
+ * decode the rest of the block.
  *
- * @coder: borrowed; only one block at a time may be open with it
+ * @coder: borrowed. A coder can have only one open block at a time
  * @in: the next token in the body; after the body, COMPACT_SLACK bytes are readable
  * @end: the end of the tokens
  */

@@ -37,8 +37,8 @@ enum attach_step {
 	ATTACH_WITHDRAW = 1,
 	/*
 	 * While other threads are stopped: restore the return slots that lead to the probe. Returns
-	 * a sum: the number of these slots, and the number of threads that are in a hook or in a
-	 * long call of the probe
+	 * a sum: the number of these slots, and the number of threads that are in a hook, or
+	 * between undo_enter() and undo_exit() (undo.h)
 	 */
 	ATTACH_COUNT = 2,
 	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */
@@ -49,13 +49,13 @@ enum attach_step {
 	 */
 	ATTACH_CHANGES = 5,
 	/*
-	 * Tells that the recorder has written the changes. Returns the number of changes that
-	 * failed
+	 * Tells the probe that the recorder has written the changes of ATTACH_CHANGES, except those
+	 * that failed. Returns the number of patches that are not in place
 	 */
 	ATTACH_CHANGED = 6,
 	/*
 	 * Before ATTACH_BEGIN, while all threads are stopped: the buffer has a struct
-	 * attach_thread, and the third argument is its size. Returns 0 or -errno
+	 * attach_thread, and the third argument is the size of this struct. Returns 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* calls are recorded from now on */
@@ -75,17 +75,18 @@ enum attach_step {
 	 */
 	ATTACH_CODES = 10,
 	/*
-	 * While other threads are stopped outside of the probe and its code: find the functions
-	 * that have open calls, among functions that announce their ends (XRay).
+	 * While other threads are stopped outside of the probe, and outside of the code ranges that
+	 * the probe has made: find the functions that have open calls. All functions in the buffer
+	 * announce their ends (XRay).
 	 *
 	 * - The buffer has addresses of functions, and the third argument is the number of these
-	 *   addresses. In the buffer, 0 replaces the address of each function that was found
+	 *   addresses. In the buffer, 0 replaces the address of each function that has open calls
 	 * - Returns 0, -EAGAIN if a thread is within a hook, or another -errno
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*
-	 * The buffer has an array of struct attach_choice. The third argument is its length. The
-	 * choices take effect with ATTACH_CHOSEN. Returns 0 or -errno
+	 * The buffer has an array of struct attach_choice. The third argument is the number of
+	 * choices. The choices take effect with ATTACH_CHOSEN. Returns 0 or -errno
 	 */
 	ATTACH_CHOOSE = 12,
 	/*
@@ -106,8 +107,11 @@ enum attach_step {
 };
 
 /*
- * The user's choice for an event that the program declares. @event: its id in records. @choice:
- * below 0: off, above 0: on, 0: the program chooses
+ * The user's choice for an event that the program declares.
+ *
+ * @event: the id of the event in records
+ * @choice: a negative number turns the event off, and a positive number turns the event on. With 0
+ *          the program chooses
  */
 struct attach_choice {
 	uint32_t event;
@@ -117,11 +121,12 @@ struct attach_choice {
 /*
  * A call that is open in a thread when recording begins.
  *
- * @slot: the address of its return slot
+ * @slot: the address of the call's return slot
  * @ret: the return address in the slot
  * @addr: the address of the function; for a library call, plan_call_site.addr
  * @sp: the stack pointer when the function calls the hooks of -finstrument-functions; 0: none
- * @is_library_call: 1: a library call, which the probe skips if !libcall_has_frames(@addr)
+ * @is_library_call: 1 for a library call. The probe skips such a call if
+ *                   !libcall_has_frames(@addr)
  */
 struct attach_call {
 	uint64_t slot;
@@ -155,7 +160,7 @@ enum attach_state {
 	ATTACH_STATE_PRELOADED = 3, /* the recorder that had started the process is gone */
 };
 
-/* The most bytes of one change. */
+/* The maximum number of bytes of one change. */
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {

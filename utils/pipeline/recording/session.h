@@ -17,10 +17,10 @@ struct late_module {
 };
 
 /*
- * The meaning of addresses in a session between two dlopens: a hash table of functions by address,
- * at most half full, with open addressing.
+ * A hash table of the functions at addresses of a session, for the time from one dlopen(3) to the
+ * next. The table uses open addressing, and is at most half full.
  *
- * @nr_late: number of the session's late modules that are loaded
+ * @nr_late: number of libraries that dlopen(3) has loaded until the start of this time
  */
 struct addr_space {
 	struct session *session;

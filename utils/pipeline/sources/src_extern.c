@@ -89,7 +89,10 @@ static struct held_line pop_held_line(struct src_extern *src)
 	return first;
 }
 
-/* Read more of the file after the unread bytes in the buffer. Returns 0 or a negative errno. */
+/*
+ * Fill the buffer. The bytes [@at, @len) move to the start of the buffer, and bytes of the file are
+ * added at the end. Returns 0 or a negative errno.
+ */
 static int refill_extern(struct src_extern *src, struct uft_err *err)
 {
 	size_t left = src->len - src->at;

@@ -151,7 +151,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Fill @spec for a value of @type, but leave out the place. Returns 0 or -ENOMEM. */
+/* Fill @spec for a value of @type, without the place of the value. Returns 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {

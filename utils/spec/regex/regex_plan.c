@@ -23,7 +23,12 @@ struct parse {
  */
 #define REPEAT_MAX 255
 
-/* A part of the expression: bits of the positions with which it begins and ends. */
+/*
+ * A part of the expression.
+ *
+ * @first: a bit for each position with which the part can begin
+ * @last: a bit for each position with which the part can end
+ */
 struct part {
 	uint64_t first;
 	uint64_t last;

@@ -211,9 +211,9 @@ static void put_char(const struct subject *s, const struct arg_value *value, str
 }
 
 /*
- * Write a number in IEEE 754's format of 128 bits. put_extended() takes x87's format. The exponent
- * is the same in this format. The mantissa is a leading 1 bit and the upper 63 bits of the
- * fraction.
+ * Write a number in IEEE 754's format of 128 bits. For put_extended(), the number is converted to
+ * x87's format. The exponent is the same in the two formats. The mantissa in x87's format is a
+ * leading 1 bit and the upper 63 bits of the fraction.
  */
 static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 {
