@@ -26,8 +26,8 @@ static const char *const linker_dirs[] = {
 };
 
 /*
- * True for the path of a dynamic linker of the system that may have the option --list. A stranger's
- * program may name any file as its linker, and that file would be run.
+ * True when @linker is in a directory of the system, and has a name that glibc gives to its dynamic
+ * linker. Other files are not run, because a stranger's program may name any file as its linker.
  */
 static bool is_linker_of_system(const char *linker)
 {
@@ -246,8 +246,9 @@ int libraries_of(const char *path, struct strbuf *paths)
 	ret = ask_linker(linker, path, &text);
 	rest = text.data;
 	/*
-	 * A line has the form "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)". A
-	 * line without "=>" begins with the path, which may be relative.
+	 * Most lines of the output have the form
+	 * "\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f...)". A line without "=>"
+	 * begins with the library's path, which may be relative.
 	 */
 	while (ret == 0 && (line = strsep(&rest, "\n"))) {
 		const char *arrow = strstr(line, " => ");

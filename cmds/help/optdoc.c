@@ -112,8 +112,8 @@ static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 		size_t len = strlen(kinds[i].arg);
 
 		/*
-		 * "FUNC[@...]" and "KEY,..." match. "FILE[@hide]" does not, because it is a path.
-		 * Nor does "PATHS", because it only begins with "PATH".
+		 * "FUNC[@...]" has the kind of "FUNC", and "KEY,..." has the kind of "KEY".
+		 * "FILE[@hide]" and longer words, such as "PATHS", have no kind.
 		 */
 		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
 		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&
@@ -272,8 +272,8 @@ static void add_bash_letter(const struct opt_row *row, struct strbuf *out)
 }
 
 /*
- * Writes four tables: the options of each command, the possible arguments of each option, arguments
- * that can only follow a '=', and the option for each letter, such as -k.
+ * Writes four tables: the options of each command, the possible arguments of options, the arguments
+ * that must stand after a '=', and the long names of the one-letter options, such as -k.
  */
 static void add_bash_tables(const struct cmd *none, struct strbuf *out)
 {

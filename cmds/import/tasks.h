@@ -35,10 +35,12 @@ struct import_task {
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
  * @by_origin: tasks by a key of process and thread
- * @tids, @pids: the numbers of tasks and of processes that are in use
+ * @tids: the thread ids that tasks of the recording have
+ * @pids: the process ids that tasks of the recording have
  * @next_made: the number that is given to the next task whose own number is unknown or in use
  * @buffered: the number of unwritten bytes of all tasks
- * @hides: other processes may be reading the directory, so files get their final names at the end
+ * @hides: files have hidden names until import_tasks_publish(), because other processes may be
+ *         reading the directory
  */
 struct import_tasks {
 	struct import_task **all;
@@ -88,8 +90,8 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * Give hidden files their final names in the directory @dir_fd. Call it after the definitions of
- * the events are written. Returns 0, or a negative error with @err.
+ * Give hidden files their final names in the directory @dir_fd. The caller must already have
+ * written the definitions of the events. Returns 0, or a negative error with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 

@@ -10,10 +10,11 @@
  * notice the switch before the next call or return. The slot of that call or return lies on another
  * stack.
  *
- * The probe knows only the range of the calls on a stack: @low and @high of the stack's state.
- * Inside of that range, a call above the innermost frame means that the program has jumped out of
- * frames. A slot outside of the range may still lie on a thread's own stack. To find out, the probe
- * asks the kernel whether all memory between the slot and the range is mapped.
+ * The probe knows only a range of each stack: from @low to @high of the stack's state. If the slot
+ * of a call lies in this range, but above the slot of the innermost frame, the program has jumped
+ * out of frames. For the own stack of a thread, the range may be too small. If a slot lies outside
+ * of this range, the probe asks the kernel whether all memory between the slot and the range is
+ * readable. If all is readable, the slot lies on the thread's own stack.
  *
  * Without probe.follows_stacks, all calls of a thread count as calls on one stack. The flag is set
  * when the program imports a function that switches stacks, or as soon as the probe notices a
@@ -27,14 +28,14 @@ static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
 }
 
 /*
- * From hot functions, rarely. Returns the state that a call with @slot belongs to. The guard moves
- * from @t to that state.
+ * Called by hot functions, but rarely. Returns the state that a call with @slot belongs to. If this
+ * state is not @t, sets the guard of the state (thread.busy), and clears the guard of @t.
  */
 struct thread *stacks_enter(struct thread *t, uint64_t slot);
 
 /*
  * The call of @slot returns through the trampoline. Returns the state with the frame of @slot, or
- * @t when no state has this frame. The guard moves as in stacks_enter().
+ * @t when no state has this frame. Sets and clears guards as stacks_enter() does.
  */
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 
@@ -56,8 +57,8 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
  * COLD. Called when this thread ends or is to be left alone. If this thread is on a stack that the
- * program has made, no thread runs on that stack from now on, and self becomes the thread's own
- * state.
+ * program has made, marks that stack as one on which no thread runs (@is_parked), and sets self to
+ * the state of the thread's own stack.
  */
 void stacks_go_home(void);
 

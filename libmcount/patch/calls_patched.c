@@ -13,8 +13,8 @@
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 
 /*
- * The functions to which library calls lead, with their patches. This is an open hash table that
- * is at most half full.
+ * The targets of library calls (hooked_function()), and the patch of each target. This is a hash
+ * table with open addressing. The table is at most half full.
  */
 struct functions {
 	struct entry {
@@ -60,7 +60,10 @@ static bool functions_init(struct functions *f, const struct call_site *sites, u
 	return true;
 }
 
-/* True when @patch records calls of its function, and the code shows whether @patch is in place. */
+/*
+ * True when two conditions hold: @patch records calls of its function, and the bytes at the patch's
+ * site show whether the patch is in place.
+ */
 static bool is_entrance(const struct patch *patch)
 {
 	switch (patch->what) {

@@ -1,4 +1,7 @@
-/* Sends events to the recorder, if this process has one (the probe, see seam/recorder.h). */
+/*
+ * Sends events to the recorder, if there is one. In this file "the recorder" is the probe, which
+ * runs in the same process (see seam/recorder.h).
+ */
 #include "events/door.h"
 #include "events/trace.h"
 

@@ -180,7 +180,11 @@ static struct pxt_registry *join_now(void)
 	return registry;
 }
 
-/* @waits: if another thread is joining, wait until it has joined */
+/*
+ * Joins POSIX Trace: finds or makes the registry and the names of this process. Returns true when
+ * the process has a registry. If another thread is in this function, the call waits for some
+ * seconds at most; or if @waits is false, the call returns false at once.
+ */
 static bool join(bool waits)
 {
 	PXT_NO_CANCEL;
@@ -210,9 +214,9 @@ bool pxt_join(void)
 }
 
 /*
- * A forked child has its parent's names until it joins. So this function joins before it returns
- * the names. If another thread is joining, the function does not wait for it: a recorder that
- * attaches to this process may have stopped that thread.
+ * After a fork, pxt_process.names are the names of the parent until join() replaces them. So this
+ * function calls join() before it returns the names. If another thread is in join(), this function
+ * does not wait: a recorder that attaches to this process may have stopped that thread.
  */
 int pxt_known_names(struct pxt_names **names)
 {
@@ -283,7 +287,7 @@ static void in_child(void)
 	pxt_inside_in_child();
 	pxt_flushers_in_child();
 	watch_thread();
-	/* Without a registry no thread is in a stream. */
+	/* A process without a registry writes to no stream, so there is nothing to give up. */
 	if (registry == &unknown || registry == &none)
 		return;
 	pxt_view_in_child();
@@ -300,16 +304,17 @@ static void in_child(void)
 	atomic_store(&pxt_process.registry, &unknown);
 	pxt_forget_memory(registry, sizeof(*registry));
 	/*
-	 * If the process has inherited streams, call pxt_join() now, so that other processes see
-	 * that the names are in use.
+	 * A child with inherited streams uses the names of its parent's user events. Call
+	 * pxt_join() now, so that other processes see this use in the child's registry.
 	 */
 	if (has_inherited)
 		pxt_join();
 }
 
 /*
- * Joins at the start of the process if the process or its parent has a registry: later the parent
- * may have ended. All other processes join with their first event.
+ * If this process or its parent has a registry, calls pxt_join() at the start of the process. After
+ * the parent's end, pxt_join() could not find the streams to inherit. All other processes call
+ * pxt_join() at their first event.
  */
 static void join_if_traced(void)
 {
@@ -345,7 +350,7 @@ static void watch_first_thread(void)
 
 __attribute__((constructor)) static void begin(void)
 {
-	PXT_NO_CANCEL; /* a thread that is to be cancelled may call dlopen(3) */
+	PXT_NO_CANCEL; /* dlopen(3) may call this function in a thread that is being cancelled */
 	int error = errno;
 
 	watch_first_thread();
@@ -355,8 +360,8 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /*
- * Removes the registry. The names stay as long as children may use them, and pxt_sweep() removes
- * them later.
+ * Removes the registry of this process. The file with the names of user events stays while a child
+ * or a stream uses the names. A later call of pxt_sweep() removes that file.
  */
 __attribute__((destructor)) static void end(void)
 {
@@ -366,8 +371,8 @@ __attribute__((destructor)) static void end(void)
 	int place, lock;
 
 	/*
-	 * This library may be a part of a plugin that is being unloaded. The code of the
-	 * key's destructor will be missing then.
+	 * This library may be a part of a plugin that is being unloaded. If the key stayed, the
+	 * end of the first thread would call first_thread_ends(), whose code is gone by then.
 	 */
 	if (has_first_thread)
 		pthread_key_delete(first_thread);

@@ -1,4 +1,4 @@
-/* Arguments of open calls, for formats that write each call at the end of the call. */
+/* Arguments of unfinished calls, for formats that write a call only when the call has ended. */
 #ifndef UTRAIL_EXPORT_PAYLOADS_H
 #define UTRAIL_EXPORT_PAYLOADS_H
 
@@ -8,8 +8,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Arguments of a task's open calls, those of the innermost call last. Calls without arguments are
- * left out. Starts as zeros and ends with payloads_deinit().
+ * The arguments of a task's unfinished calls. The arguments of the innermost call come last. Calls
+ * without arguments are left out. Starts as zeros and ends with payloads_deinit().
  */
 struct payloads {
 	struct payload {

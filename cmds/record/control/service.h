@@ -53,7 +53,7 @@ void service_listen(struct service *svc);
 
 /*
  * Prevent clients from changing the settings until service_release(), even while the event loop
- * runs. Returns false when another change is being made.
+ * runs. Returns false when a client is being served, or when the service is already held.
  */
 bool service_hold(struct service *svc);
 void service_release(struct service *svc);

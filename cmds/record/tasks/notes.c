@@ -73,7 +73,7 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
  */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* A process in another pid namespace has another pid in the recorder's namespace. */
+	/* @pid is a number in the pid namespace of @parent. The recorder may be in another one. */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);

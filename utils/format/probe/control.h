@@ -102,7 +102,7 @@ enum control_flags {
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
- * @len: bytes of the whole message, and of its packet
+ * @len: the length of the message in bytes, including this header. A packet has one message
  * @seq: each end numbers the messages that it sends on a connection, from 1 on. Answers and WORKING
  *       instead have the number of the message to which they belong
  */
@@ -242,11 +242,11 @@ struct control_declared {
 /*
  * A function of a language whose functions have no addresses, such as Python.
  *
- * @line: the first line of its source, counted from 1; 0: it has no source
- * @is_native: it is written in C, so readers take it for a library call
+ * @line: the first line of the function's source, counted from 1; 0: the function has no source
+ * @is_native: the function is written in C. Readers show its calls as library calls
  * @wants_plan: the probe repeats the message, because the probe's plan lacks the range that the
  *              first answer has named (control_callable_is.range)
- * @nr_args: the number of its parameters
+ * @nr_args: the number of the function's parameters
  * @texts: the function's name, and then its file or "". Each text ends with a NUL. The last NUL is
  *         the packet's last byte
  */
@@ -260,8 +260,8 @@ struct control_callable {
 };
 
 /*
- * The answer to CALLABLE. If the probe wants a plan, and there is an addition for @range, the
- * answer has a descriptor, as after a dlopen.
+ * The answer to CALLABLE. If CALLABLE has @wants_plan, and the plan for @range has entries, the
+ * answer has a descriptor: a memfd with this plan.
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: the function is not
  *         recorded

@@ -14,7 +14,7 @@ enum reached {
 	REACHED_JUMP = 1 << 1,
 	REACHED_BRANCH = 1 << 2,  /* by a conditional jump, which is hardly ever a call */
 	REACHED_ADDRESS = 1 << 3, /* the address of the function is taken */
-	FALLEN_INTO = 1 << 4,	  /* the code before the function continues into it */
+	FALLEN_INTO = 1 << 4,	  /* execution runs on from the end of the previous function */
 };
 
 /*
@@ -180,7 +180,10 @@ static void look_at_relocations(struct survey *s)
 }
 
 /*
- * The parts of all threads. Each thread gets an equal number of functions, and every nr-th section.
+ * The work of all threads. The functions are divided equally among the @nr threads. Thread i gets
+ * the sections i, i + @nr, i + 2 * @nr and so on.
+ *
+ * @list: the results of each thread
  */
 struct surveys {
 	struct survey *list;
@@ -410,8 +413,8 @@ static int compare_function(const void *a, const void *b)
 }
 
 /*
- * Sort functions. If several functions begin at the same address, keep the function with the most
- * serious restriction.
+ * Sort functions. If several functions begin at the same address, keep only the function with the
+ * greatest kind (enum function_kind).
  */
 static void sort_functions(struct functions *functions)
 {
@@ -426,7 +429,10 @@ static void sort_functions(struct functions *functions)
 	functions->nr = kept;
 }
 
-/* Add functions that have symbols: resolvers, special ones, and those within other functions. */
+/*
+ * Add functions that have symbols: resolvers (STT_GNU_IFUNC), functions that code_is_special()
+ * knows, and functions that begin within other functions.
+ */
 static int add_starts(const struct survey *s, struct functions *out)
 {
 	const struct code *code = s->code;

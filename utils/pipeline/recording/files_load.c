@@ -66,7 +66,10 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 	file_use_note(use, reads, writes, load->now_ns);
 }
 
-/* Add a use that only listings show: it neither reads nor writes the content. */
+/*
+ * Add a struct file_use for listings of files. Execution @at counts neither as a reader nor as a
+ * writer of the file.
+ */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
 	struct file_use *use = use_of(load, at, name, content);
@@ -79,8 +82,9 @@ static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t con
 }
 
 /*
- * Find the content that an open(2) opens. If the call has truncated or created the file, the result
- * is usually a new content. Otherwise the result is the current content of the name.
+ * Returns the struct file_content of a file that open(2) has opened as @name. If open(2) has
+ * truncated or created the file, the result is usually a new struct. Otherwise the result is the
+ * existing struct of @name.
  */
 static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t flags, bool writes)
 {
@@ -99,9 +103,9 @@ static uint32_t opened_content(struct loading *load, uint32_t name, uint32_t fla
 	if (content == FILES_NONE || files->contents[content].kind != CONTENT_FILE || !begins)
 		return content;
 	/*
-	 * The open makes or empties the file, so the file gets a new content. There are two
-	 * exceptions. A content without uses stays, and serves as the new content. The content of
-	 * a file with several names stays, because all these names refer to the content.
+	 * open(2) has made or emptied the file, so the file gets a new struct file_content. But the
+	 * existing struct stays if no struct file_use refers to the existing struct. The existing
+	 * struct also stays if the file has several names, because these names share one struct.
 	 */
 	if (files->contents[content].first_use == FILES_NONE ||
 	    files->contents[content].nr_names > 1) {
@@ -167,7 +171,10 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 	return ret < 0 ? ret : show_use(load, of->execution, to, content, FILE_SHOWN_WRITTEN);
 }
 
-/* Take a symlink(2). Listings show the link as written, and the target of the link as read. */
+/*
+ * Take a symlink(2). Listings show the link as a written file, and the link's target as a file that
+ * was read.
+ */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
 	struct files *files = load->files;
@@ -195,8 +202,9 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * Take a descriptor that is open when a program begins. Its content is the present content of the
- * recorded name, or else the content that the descriptor had before the execve(2).
+ * Take a descriptor that is open when a program begins. If the recorded name of the descriptor has
+ * a struct file_content, the descriptor gets this struct. Otherwise the descriptor keeps the struct
+ * that it had before the execve(2), if there is one.
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -330,7 +338,7 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	if (rec->kind == PROC_FORK) {
 		const struct execution *child = &executions->all[executions->nr - 1];
 
-		/* A new thread has no execution of its own. */
+		/* For a new thread, nothing was added to @executions. */
 		if (child->parent != at || child->index || child->start_ns != load->now_ns)
 			return 0;
 		return descriptors_fork(load->files, &load->descriptors, of, child->pid,
@@ -343,7 +351,10 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	return take_act(load, &executions->all[at], of, rec);
 }
 
-/* End the uses that are open at the end of their executions. */
+/*
+ * If an execution has not closed a file, the use of this file ends with the execution. The use of
+ * the executed program ends at the same time.
+ */
 static void close_all(struct files *files, const struct executions *executions)
 {
 	for (size_t i = 0; i < files->nr_uses; i++) {

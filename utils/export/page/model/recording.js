@@ -26,9 +26,10 @@ import { Sources } from "./sources.js";
  * @property {string} date
  * @property {"whole" | "parts"} [served] the page comes from a server, which also answers requests
  * for more data
- * @property {string} base the time that is 0 in the page, in ns, as a text because a double is too
- * small for it
- * @property {number} zero the time of the first record, which is the 0 of ranges
+ * @property {string} base a timestamp in ns. The times in this object are in ns since base. A
+ * double cannot hold base exactly, so base is a text
+ * @property {number} zero the time of the first record, in ns since base. The page displays times
+ * relative to the first record
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
  * @property {string[]} texts of a page with few texts; many texts are in blocks instead
@@ -40,7 +41,7 @@ import { Sources } from "./sources.js";
  * @property {import("./sources.js").SourceFile[]} [sources]
  */
 
-/** @typedef {{ from: number, to: number }} Range in ns since the recording began */
+/** @typedef {{ from: number, to: number }} Range in ns since base (Meta) */
 
 /** A function with this prefix stands for a wait: during its calls, the thread did not run. */
 const WAIT = "linux:schedule";
