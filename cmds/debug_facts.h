@@ -1,6 +1,6 @@
 /*
- * Facts about a recording for --debug and --debug-domain. They are collected here after the work is
- * done, because utils/ and the recorder print nothing.
+ * Facts about a recording for --debug and --debug-domain. The functions below print these facts,
+ * because the code in utils/ prints nothing.
  */
 #ifndef UTRAIL_CMDS_DEBUG_FACTS_H
 #define UTRAIL_CMDS_DEBUG_FACTS_H
@@ -22,9 +22,9 @@ struct debug_facts_time debug_facts_time(uint64_t time_ns);
 size_t debug_facts_count_modules(const struct module_map *map);
 
 /*
- * The number of functions that each spec of the options matches, by module.
+ * Counts the functions that match each filter of the options, in all modules and in each module.
  *
- * @found: the numbers of matches, by index in opts->filters->entries
+ * @found: the counts of each filter. The index is the filter's index in opts->filters->entries
  */
 struct debug_facts_filters {
 	const struct opts *opts;
@@ -61,7 +61,8 @@ void debug_facts_filters_end(struct debug_facts_filters *facts);
 
 /*
  * debug_facts_data_opened(): print the facts about a recording that was opened.
- * debug_facts_data_shown(): print the facts that are known after all of it was shown.
+ * debug_facts_data_shown(): called when the whole recording was shown. Print the facts that were
+ *         unknown before.
  * @took_ns: the time that opening the recording took, or 0 when unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,

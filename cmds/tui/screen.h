@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 
 /*
- * The numbers of keys that are not characters are larger than all characters. A negative number
- * means that no key was read.
+ * Numbers of keys. A key that is not a character has a number above the codes of all characters. A
+ * negative number means that no key was read.
  */
 enum screen_key {
 	SCREEN_NO_KEY = -1, /* the time is over, or a signal came */

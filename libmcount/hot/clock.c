@@ -22,8 +22,9 @@ struct clock_reading {
 };
 
 /*
- * libc's own function. If the program defines clock_gettime(2) itself, its function may call libc,
- * and the probe would record these calls.
+ * After clock_setup(), this is normally libc's clock_gettime(). The program may define another
+ * clock_gettime(), which may call functions of libc. If the probe called the program's function,
+ * the probe would record the calls of these libc functions.
  */
 static int (*real_clock_gettime)(clockid_t clock, struct timespec *ts) = clock_gettime;
 
@@ -79,7 +80,10 @@ static uint64_t scale_between(struct clock_reading from, struct clock_reading to
 	uint64_t ticks = to.counter - from.counter;
 	uint64_t ns = to.ns - from.ns;
 
-	/* Above 2^32 ns the shift would overflow. The caller keeps its scale. */
+	/*
+	 * An interval of 2^32 ns or more would overflow the shift. When the result is 0, refit()
+	 * keeps the former scale.
+	 */
 	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
 		return 0;
 	return (ns << 32) / ticks;
@@ -130,8 +134,9 @@ uint64_t clock_refit(struct thread *t)
 	struct refit r = { .t = t };
 
 	/*
-	 * slow_call() saves the vector registers, which takes ten times as long as reading the
-	 * kernel's clock.
+	 * slow_call() saves the vector registers. This takes ten times as long as reading the
+	 * kernel's clock. If the kernel's clock leaves these registers unchanged, slow_call() is
+	 * not needed.
 	 */
 	if (!probe.has_counter && leaves_vectors)
 		return clock_kernel_ns();

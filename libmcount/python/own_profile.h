@@ -10,14 +10,15 @@
 bool own_profile_is_free(struct py_thread *t);
 
 /*
- * COLD, with the GIL, once, while the probe's own function is set in this thread. From now on the
- * probe notices when the program sets a profile function.
+ * COLD, with the GIL. Called once, while the probe's profile function is set in this thread. After
+ * this call, the probe notices when the program sets a profile function.
  */
 void own_profile_begin(void);
 
 /*
  * COLD, with the GIL. Called when the program may have set or removed its own profile function in
- * this thread. From now on the probe's profile function is called before the program's.
+ * this thread. Tries to set the probe's profile function, which calls the program's function, if
+ * any.
  */
 void own_profile_look(void);
 

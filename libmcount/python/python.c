@@ -101,9 +101,9 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * True when the program begins, after the interpreter's start. If a host program embeds the
- * interpreter, the program begins when the host executes a string or imports a module while no
- * Python code runs.
+ * True when @event is an event of the program, and not of the interpreter's own start. If a host
+ * program embeds the interpreter, the Python program begins while no Python code runs: the host
+ * executes a string or imports a module.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -128,8 +128,8 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 		return 0;
 	}
 	/*
-	 * Python refuses to set a profile function while one is being set. So look_later() looks
-	 * at the thread's profile function, and sets the probe's function.
+	 * At this event, Python is about to set a profile function. Meanwhile Python refuses to set
+	 * another one. Therefore look_later() sets the probe's function soon after the event.
 	 */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);
@@ -167,7 +167,10 @@ static void begin_hearing(void)
 		py.error_clear();
 }
 
-/* Python sets signal handlers after its first thread is made, and before it imports modules. */
+/*
+ * Called when the program sets a signal handler (fault.h). Python sets its own handlers after its
+ * first thread is made, and before the first import. So the audit hook is there at that import.
+ */
 void fault_before_handler(void)
 {
 	begin_hearing();

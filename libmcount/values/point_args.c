@@ -1,4 +1,4 @@
-/* Arguments of events of the program (see point_args.h). */
+/* Reads and records the arguments of the program's static probes (see point_args.h). */
 #include "libmcount/values/point_args.h"
 
 #include "libmcount/values/declared.h"

@@ -71,7 +71,10 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 	chrome->second_ns = second * 1000000000;
 	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
 				     (unsigned long long)second);
-	/* Numbers in JSON have no leading zeros, so the text for second 0 has no digits. */
+	/*
+	 * The digits of the microseconds follow this text. Numbers in JSON have no leading zeros.
+	 * Therefore the text for second 0 has no digits.
+	 */
 	if (second == 0)
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");
 }
@@ -214,8 +217,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the members that the beginning and the end of an execution share. "id2" gets the number
- * execution.process, because the pid may be reused by another process.
+ * Write the members that the beginning and the end of an execution share. "id2" gets the member
+ * @process of struct execution, because another process may reuse the pid.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

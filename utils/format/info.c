@@ -20,7 +20,7 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * @bit: the item to which the line belongs; 0: none
  * @put, @get: write and parse the text after the prefix
  * @offset: the offset of the field in struct info
- * @lines: the N of a "lines=N" line; 0: N is the number of lines of ARG_SPEC
+ * @lines: the number in a "lines=NUMBER" line; 0: put_lines() computes the number
  * @names: the names of a pair of numbers
  */
 struct info_line {
@@ -148,7 +148,10 @@ static void put_lines(const struct info *info, const struct info_line *line, str
 	strbuf_addu64(out, line->lines ? line->lines : nr_spec_lines(info));
 }
 
-/* Skip a count of lines. It is not needed, because the lines name their keys. */
+/*
+ * Skip the number in a "lines=NUMBER" line. This number is not needed, because each line begins
+ * with a key.
+ */
 static bool get_lines(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t lines;
@@ -172,7 +175,7 @@ static void put_nr_tids(const struct info *info, const struct info_line *line, s
 	strbuf_addu64(out, info->nr_tids);
 }
 
-/* Skip the number of tids. It is not needed, because the list has its own end. */
+/* Skip the number of tids. This number is not needed: the list of tids ends at the line's end. */
 static bool get_nr_tids(struct info *info, const struct info_line *line, struct text *in)
 {
 	uint64_t nr;

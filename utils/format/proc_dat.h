@@ -39,7 +39,7 @@ enum proc_kind {
 	PROC_BEYOND,
 	/* These are not events: */
 	PROC_CPU = 64, /* the CPU that the task has from now on */
-	PROC_RESPONSE, /* a response file, with the payload of an act */
+	PROC_RESPONSE, /* a response file of a compiler. The payload is struct proc_act */
 };
 
 /* The byte order of encoded records, which is that of this machine. */
@@ -97,8 +97,8 @@ struct proc_fork {
 /*
  * A program that a process has executed.
  *
- * @old_tid: the former number of the thread that called execve(2). Now it has the number of the
- *           record's task, the leader of the process
+ * @old_tid: the former number of the thread that called execve(2). After execve(2), this thread is
+ *           the leader of the process, and has the number proc_record.tid
  * @interpreter: the file that runs: the interpreter of a script, or @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory
@@ -112,7 +112,10 @@ struct proc_exec {
 	struct text args;
 };
 
-/* An act: doc/formats/events.md, "proc.dat", has the numbers and texts of each kind. */
+/*
+ * The payload of an act. The table in doc/formats/events.md, "proc.dat", has the numbers and texts
+ * of each kind of act.
+ */
 struct proc_act {
 	uint32_t numbers[PROC_ACT_NUMBERS];
 	struct text texts[PROC_ACT_TEXTS];
@@ -142,8 +145,9 @@ ssize_t proc_record_decode(const uint8_t *data, size_t len, bool big, struct pro
 			   size_t *wanted, struct uft_err *err);
 
 /*
- * Decode a payload. Texts point into @data; the last ones are shorter if the payload was truncated
- * to @len bytes. Returns false if the payload is too short.
+ * Decode a payload. Texts point into @data. If the payload was truncated in the middle of its
+ * texts, the last texts are shorter or empty. Returns false if @len is below PROC_FORK_BYTES,
+ * PROC_EXEC_BYTES or PROC_ACT_BYTES, or if the number of a task is invalid.
  */
 bool proc_fork_decode(const uint8_t *data, size_t len, bool big, struct proc_fork *made);
 bool proc_exec_decode(const uint8_t *data, size_t len, bool big, struct proc_exec *exec);

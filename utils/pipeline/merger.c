@@ -1,4 +1,4 @@
-/* Sources of all tasks, merged by time and distributed to the tasks (see merger.h). */
+/* Merges the events of all sources by time, and puts them into queues (see merger.h). */
 #include "utils/pipeline/merger.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Sources of all tasks, merged by time and distributed to the tasks: a queue for each task. */
+/* Merges the events of all sources by time, and puts them into queues, one for each task. */
 #ifndef UTRAIL_PIPELINE_MERGER_H
 #define UTRAIL_PIPELINE_MERGER_H
 
@@ -71,11 +71,11 @@ struct queue {
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;
-	uint64_t bytes;		/* bytes that the task's queue would take */
+	uint64_t bytes;		/* bytes of memory that a queue needs for the @nr events */
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
 	uint64_t first_call_ns; /* first call of a kernel function; UINT64_MAX: none */
-	uint64_t first_sign_ns; /* when the task first began or got a name; UINT64_MAX: never */
+	uint64_t first_sign_ns; /* first event of the task's start or name; UINT64_MAX: none */
 	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
 	bool is_out;		/* the task was off the CPU after the last event */
 };
@@ -87,7 +87,7 @@ struct stray;
  *
  * @next: the time of the next event of each source
  * @queues: the queue of each task; the index is task->index
- * @keeps_all: the queues of tasks that are added later are wanted
+ * @keeps_all: the value of queue.is_wanted for each task that is added later
  * @strays: events of tasks that a growing recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the largest time that was read
@@ -113,8 +113,8 @@ static inline bool merger_is_open(const struct merger *feed)
 }
 
 /*
- * Open the sources of @kinds, which end with NULL. At first, no queue is wanted. Returns 0, or a
- * negative errno with @err.
+ * Open the sources of @kinds, a list that ends with NULL. In all queues, is_wanted becomes false.
+ * Returns 0, or a negative errno with @err.
  */
 int merger_open(struct merger *feed, const struct source_context *context,
 		const struct source_kind *const *kinds, struct uft_err *err);

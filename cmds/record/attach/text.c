@@ -84,8 +84,8 @@ struct look {
 _Static_assert(offsetof(struct range, start) == 0, "ordered by order_u64()");
 
 /*
- * Returns the range that contains @address, or NULL. The ranges of two wanted changes do not
- * overlap (drop_overlaps()).
+ * Returns the range that contains @address, or NULL. The ranges in @look do not overlap
+ * (drop_overlaps()).
  */
 static const struct range *range_at(const struct look *look, uint64_t address)
 {
@@ -192,8 +192,8 @@ static void look_at_thread(struct look *look, const struct attached_thread *t, u
 }
 
 /*
- * The maximum number of ranges out of which a thread is led. A thread that leaves one range may
- * come into another.
+ * lead_out() moves a thread out of at most LEAVES_MAX ranges, one after the other. A thread that
+ * leaves a range may enter another range.
  */
 #define LEAVES_MAX 4
 
@@ -301,8 +301,8 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the wanted changes. A patch that jumps to the previous patch of the list is written only
- * when the previous patch is in the text.
+ * Writes the changes that are marked in look->wanted. A patch may jump to the previous patch of the
+ * list. Such a patch is written only when the code of the process contains the previous patch.
  */
 static void write_in(const struct look *look, const struct text *text)
 {
@@ -318,7 +318,10 @@ static void write_in(const struct look *look, const struct text *text)
 	}
 }
 
-/* Takes out the wanted changes. Returns the number of changes that are still in the text. */
+/*
+ * Takes out the changes that are marked in look->wanted. Returns the number of changes that are
+ * still in the code of the process.
+ */
 static size_t write_out(const struct look *look, const struct text *text)
 {
 	size_t left = 0;

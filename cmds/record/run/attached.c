@@ -23,8 +23,8 @@
 /* --- the processes --- */
 
 /*
- * Refuses options that cannot be used with -p: those about the start of a program, those that need
- * handlers of signals in the process, and events of the kernel.
+ * Refuses a command to run, and options that cannot be used with -p. Such options tell how to start
+ * a program, need handlers of signals in the process, or choose events of the kernel.
  */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {

@@ -8,8 +8,8 @@
 #include "utils/format/record.h"
 
 /*
- * The part of a buffer that is read. It begins at the first record, and is 1/LOOK_AT_PART of the
- * bytes, but at least LOOK_AT_BYTES.
+ * sample_take() reads only the beginning of a buffer: 1/LOOK_AT_PART of the buffer's bytes, but at
+ * least LOOK_AT_BYTES.
  */
 #define LOOK_AT_PART  16
 #define LOOK_AT_BYTES 2048

@@ -1,4 +1,4 @@
-/* The destination of a recording, as named files. Only code of stores opens files. */
+/* The destination of a recording, as named files. In the recorder, only stores open these files. */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 
@@ -17,7 +17,7 @@ struct store;
 
 /*
  * The functions of a store. Any thread may call them. Only one thread at a time may use a stream or
- * replace a file. A failed function returns a negative errno, and the former content stays.
+ * replace a file. A failed function returns a negative errno, and the file keeps its content.
  *
  * @open: begin to append to the file @name, and make the file if it does not exist. Returns a
  *        stream (0 or more)
@@ -32,8 +32,8 @@ struct store;
  *         impossible
  * @read: append the content of the file to @out, at most @max bytes
  * @remove: remove the file. A missing file is not an error
- * @place: get the fstat(2) data of the directory that identifies the recording for other processes.
- *         NULL: there is no such directory
+ * @place: get the fstat(2) data of the recording's directory. Other processes identify the
+ *         recording by these data. NULL: the recording has no directory
  */
 struct store_ops {
 	int (*open)(struct store *store, const char *name);
@@ -52,10 +52,10 @@ struct store_ops {
  * The data that all stores have. It is a member of each store.
  *
  * @error: the negative errno of the first failed write
- * @max_bytes: the limit on the bytes that store_may_take() allows; 0: none
- * @taken: the number of bytes counted so far
+ * @max_bytes: the total number of bytes that store_may_take() allows; 0: no limit
+ * @taken: the total number of bytes that store_may_take() and store_took() have counted
  * @is_full: the limit was exceeded
- * @when_full: called when the limit is exceeded, from any thread, perhaps more than once
+ * @when_full: called each time store_may_take() returns false, in the caller's thread
  */
 struct store {
 	const struct store_ops *ops;
@@ -72,7 +72,7 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 
 /*
  * Any thread. Count @len bytes that are about to be appended. Returns false when the limit does not
- * allow these bytes. From then on, the function always returns false.
+ * allow these bytes. After the first result false, all later results are false.
  */
 bool store_may_take(struct store *store, size_t len);
 

@@ -27,7 +27,7 @@ struct fd_node {
 	};
 };
 
-/* Returns the index of @fd's part in a node of @level. */
+/* A node of @level has FAN_OUT parts. Returns the index of the part that contains @fd. */
 static uint32_t part_of(uint32_t fd, unsigned level)
 {
 	for (unsigned i = 0; i <= level; i++)
@@ -35,7 +35,7 @@ static uint32_t part_of(uint32_t fd, unsigned level)
 	return fd % FAN_OUT;
 }
 
-/* Returns the number of descriptors in a part. */
+/* Returns the number of descriptors in each part of a node of @level. */
 static uint32_t part_size(unsigned level)
 {
 	uint32_t size = FAN_OUT;

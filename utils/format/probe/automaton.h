@@ -1,6 +1,6 @@
 /*
- * Regular expressions for the probe. They are automatons of at most 64 positions, in the memory of
- * a plan.
+ * Regular expressions for the probe, as automatons of at most 64 positions. The recorder's plan for
+ * the probe (plan.h) contains these automatons.
  */
 #ifndef UTRAIL_FORMAT_AUTOMATON_H
 #define UTRAIL_FORMAT_AUTOMATON_H

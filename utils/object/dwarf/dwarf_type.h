@@ -12,17 +12,21 @@
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys: the keys of the definitions of structs, by the struct's address in the debug information
- * @container_keys, @box_keys: the keys of the shapes of containers, and of structs that have
- *         containers; by the same addresses (utils/spec/args/shape.h)
- * @types: the types of structs, by the same addresses; on the heap
- * @boxed: the keys of structs that have containers or strings in them
+ * @keys: the keys of definitions that list the fields of structs
+ * @container_keys: the keys of definitions with shapes of containers (utils/spec/args/shape.h)
+ * @box_keys: the keys of definitions with shapes of structs that have containers or strings
+ * @types: the types of structs, on the heap
+ * @boxed: the keys in @keys whose structs have containers or strings
  * @skeleton: the skeleton of the current unit; NULL: the current unit is not split
  * @is_gnu_c: gcc has compiled the current unit from C
  * @nesting: the number of definitions that have begun and are not complete
  * @shapeless: while above 0, no shapes are made: a shape would need an incomplete definition
- * @steps, @text_bytes: entries that may still be read, and bytes of names that may be kept
+ * @steps: the number of entries that may still be read
+ * @text_bytes: the number of bytes of names that may still be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
+ *
+ * In @keys, @container_keys, @box_keys and @types, the index is the address of the struct or
+ * container in the debug information.
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -141,8 +145,8 @@ bool dwarf_is_x87(Dwarf_Die *die);
 /*
  * Find the argument classes (INTEGER, SSE, ...) of type @die: one class for each of the first two
  * words of 8 bytes (psABI x86_64, 3.2.3). The caller first sets @classes to DWARF_CLASS_NONE.
- * For a struct, the caller then calls dwarf_settle_classes(). This function applies the rules for
- * the two classes together ("post merger cleanup").
+ * For a struct, the caller then calls dwarf_settle_classes(), which applies those rules that depend
+ * on both classes ("post merger cleanup").
  */
 void dwarf_classify(struct dwarf_loader *loader, Dwarf_Die *die, uint8_t classes[2]);
 void dwarf_settle_classes(uint8_t classes[2]);

@@ -118,7 +118,7 @@ struct stg_calls {
 	size_t nr_seeded;
 	size_t cap;
 	uint64_t last_ns;
-	uint64_t outermost_total_ns; /* duration of the outermost call that ended last */
+	uint64_t outermost_total_ns; /* duration of the previous outermost call */
 	uint64_t outermost_self_ns;
 	uint64_t out_ns;
 	uint8_t out_flags;

@@ -55,7 +55,7 @@ static bool grow_open(struct stg_calls *calls, const struct func *func)
 	return true;
 }
 
-/* Find the function that the address meant when the call began. */
+/* Find the function that was at address frame->addr when the call began. */
 static const struct func *func_of(const struct stg_calls *calls, const struct pending_call *frame,
 				  struct uft_err *err)
 {
@@ -113,7 +113,7 @@ static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 	return true;
 }
 
-/* Look up addresses in another space after exec or dlopen. */
+/* Change to the address space at the time of @event. exec and dlopen change the address space. */
 static int change_space(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	struct task_place place;
@@ -202,7 +202,7 @@ static struct pending_call *innermost(const struct stg_calls *calls)
 static int leave_call(struct stg_calls *calls, struct event *event, struct uft_err *err)
 {
 	if (unlikely(calls->nr == 0)) {
-		/* As in uftrace, this EXIT gets the times of the outermost call that ended last. */
+		/* As in uftrace, this EXIT gets the times of the previous outermost call. */
 		event->flags |= EVENT_UNPAIRED;
 		event->total_ns = calls->outermost_total_ns;
 		event->self_ns = calls->outermost_self_ns;
@@ -306,7 +306,7 @@ static void on_other(struct stg_calls *calls, struct event *event)
 	event->depth = event_depth(calls);
 	if (event->type == EVENT_LOST) {
 		calls->wants_depth |= !(event->flags & EVENT_KERNEL_LOST);
-		/* uftrace counts the loss as a call of one nanosecond. */
+		/* As in uftrace, each LOST event counts as a call of one nanosecond. */
 		if (calls->nr)
 			calls->frames[calls->nr - 1].child_ns += 1;
 		return;
@@ -374,9 +374,9 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 }
 
 /*
- * Returns the time before which pair_fast() may handle calls. The result is 0 if handle() must find
- * the depth of the stack. The result is also 0 if the task has calls of the kernel, and no function
- * of the program is open.
+ * Returns a limit in time: pair_fast() may handle only events before this limit. The limit is 0 in
+ * two cases: handle() must find the depth of the stack, or the task has calls of the kernel while
+ * no function of the program is open.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {

@@ -40,12 +40,12 @@ export function parseRange(text, { first, last, meta }) {
 
 /** The narrowest visible range, in ns. */
 export const LEAST_SEEN = 20;
-/** Beyond each end of the recording, this part of the recording's length may be visible. */
+/** Beyond each end of the recording, the page may show this fraction of the recording's length. */
 const MARGIN = 0.02;
 
 /**
- * Returns the nearest range that can be shown. If possible, this range is as wide as the given
- * range. Returns null if all of the recording would be shown.
+ * Returns the range that can be shown and is nearest to the given range. If possible, the returned
+ * range is as wide as the given range. Returns null if the page would show the whole recording.
  * @param {import("./recording.js").Range} range
  * @param {{ first: number, last: number }} recording
  */
@@ -58,8 +58,9 @@ export function fitZoom({ from, to }, { first, last }) {
 }
 
 /**
- * Parses the zoom in the address of the page. Returns null, which stands for the whole recording,
- * if the text is no range, if no part of the range can be shown, or if all would be shown.
+ * Parses the zoom in the address of the page. Returns null if the text is no range, if no part of
+ * the range can be shown, or if the page would show the whole recording. The result null stands for
+ * the whole recording.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */
