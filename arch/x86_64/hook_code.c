@@ -34,9 +34,11 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	 */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;
-	if ((at[2] & 7) == 4)
-		len++;
-	else if (mod == 0 && (at[2] & 7) == 5)
+
+	bool has_sib = (at[2] & 7) == 4;
+
+	len += has_sib;
+	if (len > left || (mod == 0 && (at[2 + has_sib] & 7) == 5))
 		return 0;
 	len += mod == 1 ? 1 : mod == 2 ? 4 : 0;
 	return len <= left ? prefixes + len : 0;
