@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 /*
- * A call of a hook.
+ * A call instruction, which may call a hook.
  *
- * @target: the hook's address; with @is_slot the address of the word that has the hook's address
+ * @target: the address of the called function; with @is_slot, the address of the word that contains
+ *          the address of the called function
+ * @bytes: the length of the instruction
  */
 struct hook_call {
 	uint64_t target;
@@ -26,10 +28,10 @@ struct hook_call {
  * @nop: the length of the nop at @at, if compilers use such a nop as room for a hook
  * @landing_pad: the length of the instruction at @at, if this instruction marks a target of
  *               indirect calls (x86_64: `endbr64`)
- * @call: true when the code at @at is a call. The code has the address @addr in the program. Some
- *        of these calls are calls of hooks
- * @entry_sled, @exit_sled, @tail_sled: the number of bytes that XRay replaces in a sled. The code
- *         at @at must be an unpatched sled of the kind in the function's name
+ * @call: true when the code at @at is a call instruction. The instruction has the address @addr
+ *        in the program. The called function may be a hook, or any other function
+ * @entry_sled: the number of bytes that XRay replaces in the unpatched entry sled at @at
+ * @exit_sled, @tail_sled: the same for exit sleds and tail call sleds
  */
 struct hook_code {
 	unsigned (*nop)(const uint8_t *at, uint64_t left);

@@ -1,4 +1,4 @@
-/* The screen program's state, which its parts share. Private to cmds/tui. */
+/* The state of the screen program, and functions that use the state. Private to cmds/tui. */
 #ifndef UTRAIL_CMDS_TUI_STATE_H
 #define UTRAIL_CMDS_TUI_STATE_H
 
@@ -49,11 +49,11 @@ struct tui_growth {
 /*
  * @reading: the recording for graph and report; complete when @has_tree
  * @next: the reading that replaces @reading when @next is complete
- * @waiting: the view while the user waits for a reading
+ * @waiting: the view that the screen shows while the user waits for a reading
  * @wanted, @wanted_func: the command (enum tui_command) that waits for a reading, and the function
  *         of the command
  * @graph: the columns of graphs
- * @session: the program that is shown, a root of the tree
+ * @session: the index of the shown program in reading->tree.roots
  * @sum: the calls of the function that @func shows
  * @func_name: the name of that function; on the heap
  * @view: the view on the screen; NULL before the first
@@ -114,8 +114,8 @@ void draw_prompt(struct tui *tui, const char *text);
 void draw_note(struct tui *tui, const char *text);
 
 /*
- * --- go.c: goes to the views that keys choose. A negative result is an error with @err. The result
- *     CMD_NO_DATA of go_replay() is an error with @err ---
+ * --- go.c: goes to the views that keys choose. On failure, the functions set @err and return a
+ *     negative error, or CMD_NO_DATA (only go_replay()) ---
  */
 
 int go_graph(struct tui *tui, struct uft_err *err);
@@ -152,8 +152,8 @@ size_t go_nr_programs(const struct tui *tui);
 void go_deinit(struct tui *tui);
 
 /*
- * --- wait.c: views wait while the recording is read in the background; a negative result is an
- *     error with @err ---
+ * --- wait.c: views wait while the recording is read in the background. On failure, the functions
+ *     set @err and return a negative error ---
  */
 
 /* Begin to read. The first view is shown when the reading is done. */

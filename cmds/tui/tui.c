@@ -309,8 +309,8 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 		close_tui(&tui);
 
 	/*
-	 * A signal may have ended the screen. Then this process ends by the same signal, so that
-	 * the parent process sees the signal.
+	 * If a signal has ended the screen, this process ends by the same signal, so that the
+	 * parent process sees the signal.
 	 */
 	int sig = screen_signal();
 

@@ -1,6 +1,6 @@
 /*
- * dl_iterate_phdr(3), interposed. It shows the probe to AddressSanitizer's library as the last
- * module.
+ * dl_iterate_phdr(3), interposed. When AddressSanitizer's library (libasan) lists the modules, the
+ * probe is the last module.
  */
 #include <link.h>
 #include <stdbool.h>
@@ -12,10 +12,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan replaces functions of other libraries. If another library that could define such
- * functions precedes libasan in the list of modules, libasan ends the program. The probe may
- * precede libasan, but does no harm: the probe's functions call those of libasan. So
- * dl_iterate_phdr() shows the probe to libasan as the last module.
+ * libasan replaces functions of other libraries. If a library that may define the same functions
+ * precedes libasan in the list of modules, libasan ends the program. The probe does no harm before
+ * libasan, because the probe's functions call the functions of libasan. So, for libasan,
+ * dl_iterate_phdr() moves the probe to the end of the list.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

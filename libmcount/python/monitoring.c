@@ -27,7 +27,10 @@ static const struct py_type *code_type;
 typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_object *const *args,
 					size_t nr_args, struct py_object *names);
 
-/* False when the program itself calls our function object, found with gc.get_objects(). */
+/*
+ * False when the program has called one of our function objects. gc.get_objects() shows these
+ * objects to the program.
+ */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {
 	return (uint32_t)nr_args >= nr && likely(args[0]->type == code_type);
@@ -380,8 +383,9 @@ static int find_ours(struct py_object *monitoring, struct py_object *o)
 }
 
 /*
- * Called when the program wants @number. If the probe's tool has this number, the probe takes
- * another one. If no number is free, or the program has audit hooks, the probe loses its tool.
+ * Called when the program requests the tool number @number. If the probe's tool has this number,
+ * the probe changes to another number. If no other number is free, or if the program has audit
+ * hooks, the probe has no tool afterwards.
  */
 static void yield_tool(struct py_object *monitoring, struct py_object *number)
 {
@@ -461,7 +465,10 @@ static void stand_before_tools(struct py_object *monitoring)
 	use->function = (py_function *)(void *)use_tool;
 }
 
-/* Finds a constant of sys.monitoring, which is never freed. False when there is none. */
+/*
+ * Finds the constant @name of sys.monitoring. *@found stays valid, because Python never frees these
+ * constants. Returns false when there is no such constant.
+ */
 static bool find_constant(struct py_object *monitoring, const char *name, struct py_object **found)
 {
 	struct py_object *value = py.attribute(monitoring, name);

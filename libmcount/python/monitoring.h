@@ -7,11 +7,13 @@
 #include "libmcount/python/api.h"
 
 /*
- * COLD, with the GIL. Listens to all calls in all threads of this interpreter. Audit hooks of the
- * program are told of the callbacks that the probe registers. Returns true, and does no more, when
- * the probe listens already. Returns false without sys.monitoring, or when both tool numbers for
- * which Python's documentation names no use (3 and 4) are taken. Also returns false when the
- * interpreter lacks a function or a type that the probe needs, or refuses the callbacks.
+ * COLD, with the GIL. Listens to all calls in all threads of this interpreter. When the probe
+ * registers its callbacks, Python calls the audit hooks of the program. Returns true when the probe
+ * has begun to listen, or was already listening before the call.
+ *
+ * Returns false without sys.monitoring, or when the tool numbers 3 and 4 are both taken. Python's
+ * documentation names no use for these two numbers. Returns false when the interpreter lacks a
+ * function, type or constant that the probe needs, or when the interpreter refuses the callbacks.
  */
 bool monitoring_join(void);
 

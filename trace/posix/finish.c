@@ -17,7 +17,10 @@
 #define WAIT_NS	 60000000000ull
 #define STEP_NS	 5000000
 
-/* Appends the STOP that posix_trace_shutdown() would have recorded, as an event of the owner. */
+/*
+ * Appends the STOP event that posix_trace_shutdown() would have recorded. The event gets the pid of
+ * the stream's owner.
+ */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -32,9 +35,10 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	int error;
 
 	/*
-	 * The previous writer may have appended the STOP before it was killed. If the stream runs
-	 * again after a STOP of the owner, the log needs another STOP. The log may lack the START
-	 * in between, because a filter may leave it out.
+	 * A previous writer may have appended this STOP, and may have been killed afterwards. In
+	 * that case the log needs no other STOP. If the last record of the log is a STOP of the
+	 * owner, the stream may still have been running: a filter may have left out the START after
+	 * that STOP. In that case the log needs another STOP.
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;
@@ -103,7 +107,7 @@ static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_
 	return write_rest(handle, drain);
 }
 
-/* Writes to the log, unless the file has become another log. */
+/* Writes to the log, unless the log is closed, or the file now contains another log. */
 static int write_log(struct pxt_handle *handle, struct pxt_log_part *part, int fd)
 {
 	struct pxt_drain drain;
@@ -176,7 +180,10 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 	pxt_place_name(name, 'd', number, serial);
 }
 
-/* Removes the file of a finished stream, unless another stream has its number now. */
+/*
+ * Removes the files of the finished stream @stream. If another stream has @number now, the file of
+ * the other stream stays.
+ */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {
 	size_t bytes = PT_CELLS_OFFSET;
@@ -198,7 +205,7 @@ void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream
 
 /* --- the process that opens a log --- */
 
-/* @kind: 's' or 'd', the first letter of the files to look at */
+/* @kind: 's' or 'd'. Files are looked at if their names begin with this letter. */
 struct opening {
 	int place;
 	int fd;

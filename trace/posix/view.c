@@ -137,7 +137,10 @@ bool pxt_view_map(unsigned int number, uint32_t serial)
 	return atomic_load(&view->serial) == serial && atomic_load(&view->stream);
 }
 
-/* Detaches a stream. If a new stream with its number has just been attached, the new one stays. */
+/*
+ * Detaches the stream with @number and @serial. If a new stream with @number has just been
+ * attached, the new stream stays attached.
+ */
 void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_t serial)
 {
 	unsigned long bit = 1ul << number % PT_ATTACHED_BITS;
@@ -151,10 +154,10 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 }
 
 /*
- * A signal handler may fork while the thread that it interrupted uses a stream. In the child, this
- * thread still counts as a user until it leaves the stream. The handler may have interrupted the
- * thread between two changes: the change of pxt_nr_counted, and the change of the view's counter.
- * In that case the child counts the thread once too often, and the view stays mapped.
+ * A signal handler may fork while the interrupted thread uses a stream. In the child, this thread
+ * stays a user of the stream until the thread leaves the stream. The handler may have interrupted
+ * the thread between two changes: the change of pxt_nr_counted, and the change of the view's
+ * counter. In that case the counter may stay one too high in the child, and the view stays mapped.
  */
 void pxt_view_in_child(void)
 {

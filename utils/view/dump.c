@@ -181,7 +181,7 @@ static void show_payload(struct dump *dump, const struct task *task, const struc
 	};
 	struct strbuf text cleanup_strbuf = { 0 };
 
-	/* A counter's record has no payload, so it has no length. */
+	/* Records of counters have no payload, so no length is written. */
 	if (event->type != EVENT_POINT || !event_id_is_counter(event->id)) {
 		put_prefix(dump, event->time_ns, task->tid, kinds[event->type]);
 		sink_putf(dump->sink, "length = %u\n", event->data_len);
@@ -266,7 +266,7 @@ static int pass_dumped(struct dump *dump, struct stages *stages, struct event *e
 	return nr && stg_select(&dump->pipe.config.stages, event, 1) == 1;
 }
 
-/* Returns the offset in the file of the record that the source decodes next. */
+/* Returns the file offset at which the source decodes the next record. */
 static uint64_t next_offset_of(const struct src_user *src)
 {
 	return src->next_offset - (src->len - src->at);
@@ -497,7 +497,7 @@ static int show_perf_files(struct dump *dump, struct uft_err *err)
 	return ret;
 }
 
-/* Addresses are cut to 48 bits, as in records of the program. */
+/* Addresses are cut to 48 bits, the width of addresses in records of user-space calls. */
 static int show_kernel_call(struct dump *dump, const struct task *task,
 			    const struct kernel_event_type *type, const struct kernel_record *rec,
 			    struct uft_err *err)

@@ -366,8 +366,8 @@ uint64_t replay_pages_entry_of(struct replay_pages *pages, uint64_t number)
 /* --- all of it --- */
 
 /*
- * True when passes can begin at marks. With filters, passes begin only at the start, because the
- * effect of a filter may depend on all earlier events of the recording.
+ * True when a pass (replay_pass.h) can begin at a mark. With filters, each pass begins at the start
+ * of the recording, because the effect of a filter may depend on all earlier events.
  */
 static bool may_seek(const struct pipeline_config *config)
 {

@@ -490,7 +490,7 @@ static bool skim_prefix(struct skim *s)
 		return s->mute && skip_index(s) && skip_template_args(s);
 	if (strncmp(s->at, "Dt", 2) == 0 || strncmp(s->at, "DT", 2) == 0)
 		return s->mute && skip_type(s) && skip_template_args(s);
-	if (take_prefix(s, "M")) /* after a member whose initializer contains a lambda */
+	if (take_prefix(s, "M")) /* 'M' follows a member whose initializer contains a lambda */
 		return true;
 	return skim_unqualified(s);
 }

@@ -29,7 +29,7 @@ enum event_field_type {
  *
  * @size: the size of the field in bytes. In the payload, each field follows the previous field. 0:
  *        a text up to the end of the payload, or a value that the kind's get() makes
- * @unit: text after the number; NULL: none
+ * @unit: the unit of the value, as text; NULL: no unit
  * @place: a number whose meaning the kind's get() defines
  */
 struct event_field {
@@ -40,7 +40,11 @@ struct event_field {
 	uint8_t place;
 };
 
-/* @number: for FIELD_INT and FIELD_DIFF, it is an int64_t. @text: is valid as long as the event */
+/*
+ * @number: unsigned; for FIELD_INT and FIELD_DIFF, the bits of an int64_t
+ * @ratio: for FIELD_RATIO and FIELD_PERCENT
+ * @text: for FIELD_TEXT; valid as long as the event
+ */
 struct event_value {
 	enum event_field_type type;
 	union {
@@ -74,7 +78,7 @@ void event_value_put(const struct event_value *value, enum value_form how, struc
  * An event, and the data needed to read it.
  *
  * @task: NULL: the event belongs to no task
- * @is_raw: for a dump of recorded files: differences have no plus sign
+ * @is_raw: positive differences have no plus sign, as in dumps of recorded files
  */
 struct event_context {
 	const struct trace_data *data;
@@ -146,8 +150,8 @@ extern const struct event_rows event_rows_extra __attribute__((weak));
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * If events of @kind have differences of a counter, returns the counter's name, and sets *@index to
- * the counter's place among the recording's counters. Returns NULL for other kinds.
+ * If an event of @kind tells by how much a counter has changed, returns the counter's name, and
+ * sets *@index to the counter's place among the recording's counters. Returns NULL for other kinds.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 

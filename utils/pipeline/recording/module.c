@@ -314,8 +314,8 @@ const struct dbg_func *module_debug(struct module_set *set, const struct func *f
 }
 
 /*
- * True when "()" must be appended to a name. Full demangled names have brackets already
- * (doc/facts/text.md, "Names").
+ * True when "()" must be appended to @name. With --demangle=full, most names of C++ functions end
+ * in ")" already (doc/facts/text.md, "Names").
  */
 static bool wants_brackets(const char *name)
 {

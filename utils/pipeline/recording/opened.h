@@ -43,8 +43,9 @@ void opened_deinit(struct opened *opened);
 bool opened_note(struct opened *opened, const struct event *event);
 
 /*
- * Follow the program's calls before @until_ns, directly from the buffer of a source. The first
- * record of another kind ends the loop. Returns false when memory is short.
+ * Update @opened for the program's calls before @until_ns, directly from the buffer of a source.
+ * Stop at the first record that is not a call of the program, or has a payload. Returns false when
+ * memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
@@ -66,10 +67,11 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
  * recording.
  *
  * @opened: all zero; is filled for opened_put()
- * @src: is read from its beginning until the calls have returned. The returns name the functions
- * @is_stopped: another thread may set it, to end the search
+ * @src: the records of the task, from the first record on. Reading ends when the calls have
+ *       returned, because the record of a return contains the address of the function
+ * @is_stopped: another thread may set this variable, to end the search
  *
- * Returns the number of calls, or -ENOMEM.
+ * Returns the number of events that opened_put() makes, or -ENOMEM.
  */
 ssize_t opened_find_inherited(struct opened *opened, struct src_user *src,
 			      const atomic_bool *is_stopped);

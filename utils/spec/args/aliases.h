@@ -17,8 +17,8 @@
 typedef bool (*is_asked_for_fn)(void *arg, const struct strbuf *name, const char *others);
 
 /*
- * If the user has given an alias of a function in @symbols, and not the function's name, the alias
- * becomes the function's name. Returns 0 or -ENOMEM.
+ * A function in @symbols may have aliases. If the user has named the function by an alias, and not
+ * by its displayed name, the alias becomes the displayed name. Returns 0 or -ENOMEM.
  */
 int aliases_prefer(struct symtab *symbols, enum demangle_mode mode, is_asked_for_fn is_asked_for,
 		   void *arg);

@@ -103,10 +103,13 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists);
 /* Apply the filters to all functions again. Call it when the filters have changed. */
 void callables_bind_anew(struct callables *all);
 
-/* Write the final form of the files. Call it after the recording. */
+/* After the recording, write the final symbol file and debug information of the functions. */
 void callables_finish(struct callables *all);
 
-/* Warn about functions and values that the recording lacks. Call it after the recording. */
+/*
+ * After the recording, warn about functions that were not recorded, names that could not be
+ * written, and filter conditions that cannot hold.
+ */
 void callables_warn(const struct callables *all, const struct msg *msg);
 
 #endif

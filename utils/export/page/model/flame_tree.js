@@ -1,4 +1,4 @@
-/** The tree of a flame graph: the contexts of all tasks in one tree. */
+/** The tree of a flame graph: the call trees of all tasks, merged into one tree. */
 import { clipTask } from "./sums.js";
 
 export class FlameNode {
@@ -16,7 +16,7 @@ export class FlameNode {
 		this.children = new Map();
 	}
 
-	/** Returns the children sorted by their time. */
+	/** Returns the children, sorted by total time, the longest first. */
 	sorted() {
 		return [...this.children.values()].sort((a, b) => b.total - a.total);
 	}
