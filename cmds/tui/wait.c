@@ -14,7 +14,7 @@
 #define SILENT_NS 300000000ULL
 #define LOOK_NS	  2000000
 
-static int show_waiting(struct tui *tui)
+static int show_waiting(struct tui *tui, struct uft_err *err)
 {
 	struct list_view *list = &tui->waiting;
 
@@ -24,7 +24,7 @@ static int show_waiting(struct tui *tui)
 	strbuf_addstr(&list->text, "\n\n T shows all calls meanwhile, q quits\n");
 	tui->view = &list->view;
 	return list_view_init(list, "reading", "Reading the recording",
-			      "the graph comes when all calls are added up", NULL);
+			      "the graph comes when all calls are added up", err);
 }
 
 /* Gives up tui->next, a reading that was to replace tui->reading. */
@@ -64,7 +64,7 @@ int wait_first(struct tui *tui, struct uft_err *err)
 
 	tui->wanted = TUI_FIRST;
 	if (ret == 0)
-		ret = show_waiting(tui);
+		ret = show_waiting(tui, err);
 	return ret == 0 ? wait_silently(tui, err) : ret;
 }
 
@@ -104,7 +104,7 @@ bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err)
 	if (tui->has_tree && !adds_up_report(tui))
 		*ret = start_report(tui, err);
 	if (*ret == 0)
-		*ret = show_waiting(tui);
+		*ret = show_waiting(tui, err);
 	if (*ret == 0)
 		*ret = wait_silently(tui, err);
 	return true;
@@ -118,7 +118,7 @@ int wait_for_report(struct tui *tui, struct uft_err *err)
 	tui->wanted = TUI_REPORT;
 	tui->wanted_func = NULL;
 	if (ret == 0)
-		ret = show_waiting(tui);
+		ret = show_waiting(tui, err);
 	return ret == 0 ? wait_silently(tui, err) : ret;
 }
 
@@ -159,7 +159,7 @@ int wait_look(struct tui *tui, struct uft_err *err)
 	if (!tui->job.runs)
 		return 0;
 	if (!job_is_done(&tui->job))
-		return waits ? show_waiting(tui) : 0;
+		return waits ? show_waiting(tui, err) : 0;
 
 	int ret = take_result(tui, err);
 
