@@ -1,5 +1,6 @@
 /*
- * Parses the arguments of -A, -R, -a and the argument actions of -T, and writes them into `info`.
+ * Parses the arguments of -A, -R and -a, and the argument actions of -T. Writes the resulting rules
+ * into the recording's file `info`.
  */
 #ifndef UTRAIL_CMDS_ARG_OPTS_H
 #define UTRAIL_CMDS_ARG_OPTS_H
@@ -25,10 +26,10 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 		  struct strbuf *out);
 
 /*
- * Write a rule for -a. With this rule, uftrace uses the debug information about Python's functions.
- * Writes nothing for MATCH_SIMPLE, because no simple pattern matches all names.
+ * Write a rule for -a. The rule makes uftrace read python.fake.dbg, the debug information about
+ * Python's functions. Writes nothing for MATCH_SIMPLE: no simple pattern matches all names.
  *
- * @match: the way in which uftrace reads the patterns of this recording
+ * @match: the kind of the patterns in the recording's `info`
  */
 void arg_opts_put_auto(enum pattern_match match, struct strbuf *out);
 

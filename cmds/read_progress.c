@@ -161,7 +161,10 @@ static void show_progress(const struct read_progress *progress)
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all,
 			       clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns);
-	/* The text explains why `| head` must wait for commands that print totals. */
+	/*
+	 * A command that prints totals writes no line before the whole recording is read. The text
+	 * tells this to a user who waits, for example for the output of `| head`.
+	 */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");
 	statusline_show(strbuf_str(&text));

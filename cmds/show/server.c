@@ -90,7 +90,7 @@ static void cut_off(struct visitor *visitor)
 	shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Cuts off the oldest stranger when there are too many. */
+/* If there are more than STRANGERS_MAX strangers, cuts off the oldest stranger. */
 static void cut_oldest(struct server *server)
 {
 	struct visitor *oldest = NULL;

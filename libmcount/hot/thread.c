@@ -26,7 +26,7 @@
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
-/* The guard of this state is always set. */
+/* The guard (@busy) of this state is always set: a thread with this state records nothing. */
 struct thread probe_idle_thread = { .busy = 1 };
 
 _Atomic(struct thread *) probe_threads;
@@ -226,8 +226,8 @@ static void begin_thread(void *arg)
 }
 
 /*
- * True when the kernel forbids, or may forbid, this thread to read the counter. A new thread
- * inherits the ban from its maker.
+ * True when the kernel forbids, or may forbid, this thread to read the time stamp counter
+ * (PR_SET_TSC). A new thread inherits this setting from the thread that creates it.
  */
 static bool lacks_counter(void)
 {
@@ -235,7 +235,7 @@ static bool lacks_counter(void)
 
 	if (!atomic_load(&probe.may_lack_counter))
 		return false;
-	/* EINVAL: this machine's counter cannot be forbidden. */
+	/* EINVAL: on this machine, the kernel cannot forbid threads to read the counter. */
 	if (own_syscall(SYS_prctl, PR_GET_TSC, &mode, 0L, 0L, 0L) < 0)
 		return errno != EINVAL;
 	return mode == PR_TSC_SIGSEGV;
@@ -305,7 +305,7 @@ void thread_leave_alone(void)
 	guard_take(t);
 	frames_unhook(t);
 	self = &probe_idle_thread;
-	/* A lent state is given back by the parent. */
+	/* If this thread's parent has lent the state, the parent gives back the state (lend.h). */
 	if (t->lender)
 		return;
 	thread_give_back(t);
@@ -371,8 +371,8 @@ void thread_leave_ring(struct thread *t)
 	declared_forget_ring(t);
 	t->wants_ring = 1;
 	/*
-	 * If a signal handler jumps out before this barrier, t->leaves_ring does not change. If
-	 * t->leaves_ring is set, the next hook leaves the ring again.
+	 * If a signal handler jumps out of this function before the barrier, t->leaves_ring does
+	 * not change. If t->leaves_ring is set, the next hook calls this function once more.
 	 */
 	guard_barrier();
 	t->leaves_ring = 0;
@@ -403,21 +403,21 @@ static bool keep_ring_for_hook(struct thread *t)
 	return true;
 }
 
-/* The open calls of an unrecorded child must not write their ends to the parent's rings. */
+/* In a child that is not recorded, no hook may write the ends of calls to the parent's rings. */
 static void leave_all_rings(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
-		/* The ring of an aside is private memory. */
+		/* An aside (aside.h) has none of the parent's rings. */
 		if (!t->is_aside && !(t == self && keep_ring_for_hook(t)))
 			thread_leave_ring(t);
 	}
 }
 
 /*
- * In a forked child, gives up a state that is not the current state of this thread. Usually the
- * state belongs to another thread. But if the fork interrupted a hook of this thread that was about
- * to switch to the state, the hook will still use the state. So the state gives up the parent's
- * ring, to which the hook must not write.
+ * In a forked child, gives up @other, which is not the current state of this thread. Usually @other
+ * belongs to another thread. But the fork may have interrupted a hook of this thread that was about
+ * to switch to @other. The hook continues in the child, uses @other, and must not write to the
+ * parent's ring. Therefore this function takes the ring from @other.
  */
 static void give_up_other(struct thread *other)
 {
@@ -475,8 +475,8 @@ void thread_after_fork(void)
 		return;
 
 	/*
-	 * The parent's file has the ENTRYs of open calls. The parent also writes the ENTRYs that -t
-	 * held back. The child only adds EXITs.
+	 * The parent writes the ENTRYs of the calls that were open at the fork, including ENTRYs
+	 * that -t held back. For these calls, the child writes nothing except EXITs.
 	 */
 	if (!keep_ring_for_hook(t))
 		thread_leave_ring(t);

@@ -35,8 +35,8 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * If a slot leads to the probe, stores the address that the slot would have without the probe
- * (undo_note_slot()). A slot that other code has changed in the meantime is left as it is.
+ * If a slot leads to the probe, writes to the slot the address that the slot would contain without
+ * the probe (undo_note_slot()). If other code has changed the slot, the slot stays unchanged.
  */
 static void undo_slot(struct undo *undo, void *arg)
 {
@@ -131,7 +131,10 @@ static int64_t count_inside(void)
 
 /* --- hooks that are to be taken out --- */
 
-/* A hook reports an address that is less than this many bytes after its function's beginning. */
+/*
+ * The address that a hook records is less than this number of bytes after the start of the traced
+ * function.
+ */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
@@ -147,8 +150,9 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 }
 
 /*
- * Sets to 0 each entry of @funcs whose function has open calls. All other threads are stopped,
- * outside of hooks: only then are their open calls visible.
+ * Sets to 0 each entry of @funcs whose function has open calls. The recorder has stopped all other
+ * threads. Returns -EAGAIN when a thread is inside of a hook or of a long call (undo_enter()),
+ * because open calls of such a thread may be invisible.
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {

@@ -1,4 +1,4 @@
-/* Writes arguments and return values by the capture programs of the plan. */
+/* Runs the capture programs of the plan, which write arguments and return values to a payload. */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_H
 
@@ -35,7 +35,7 @@ uint32_t capture_retval(const struct capture_step *head, const struct arch_regs 
 uint32_t capture_text(const struct capture_step *step, const struct arch_regs *regs,
 		      const uint64_t *slot, uint8_t *to);
 
-/* Returns the value in the low bytes of a register. @narrow: its size and sign, from the step. */
+/* Returns the low bytes of @word, extended to 64 bits. @narrow: as in struct capture_step. */
 static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 {
 	unsigned bytes = narrow & ~(CAPTURE_SIGNED | CAPTURE_WIDE);

@@ -160,7 +160,10 @@ int fstrace_chown(uid_t uid, gid_t gid);
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 
-/* Limit the old logs that rotation leaves. A negative number means no limit. */
+/*
+ * Limit the number, the age and the total size of the old logs that rotation leaves. A negative
+ * number means no limit.
+ */
 void fstrace_limit_rotation_file_count(fstrace_t *trace, int count);
 void fstrace_limit_rotation_file_age(fstrace_t *trace, int seconds);
 void fstrace_limit_rotation_byte_count(fstrace_t *trace, int64_t count);

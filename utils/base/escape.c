@@ -98,7 +98,7 @@ enum hidden_form {
 	HIDDEN_AS_THEY_ARE,
 };
 
-/* @backslash: the language's notation of the backslash in \xNN */
+/* @backslash: the text that stands for the backslash of \xNN in this language */
 static const struct language {
 	const char *const *replaced;
 	enum hidden_form form;
@@ -130,7 +130,7 @@ static void put_bytes(struct strbuf *out, const struct language *lang, const cha
 	}
 }
 
-/* Write \uNNNN for a hidden character: four digits are enough for all of them. */
+/* Write \uNNNN for a hidden character. Four digits suffice for all hidden characters. */
 static void put_code(struct strbuf *out, uint32_t code)
 {
 	char text[] = "\\u0000";

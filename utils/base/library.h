@@ -10,8 +10,8 @@
 /*
  * A function of a library.
  *
- * @name: its symbol
- * @offset: the offset in bytes of its pointer in the table of library_load()
+ * @name: the function's symbol
+ * @offset: the place of the function pointer in the table of library_load(), in bytes
  */
 struct library_function {
 	const char *name;

@@ -1,4 +1,4 @@
-/* The dependencies of files on each other, and facts about a build that follow from them. */
+/* The dependencies between files, and findings about a build, such as commands that ran again. */
 #ifndef UTRAIL_BUILDDB_DEPS_H
 #define UTRAIL_BUILDDB_DEPS_H
 
@@ -40,15 +40,15 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 		 struct sink *sink);
 
 /*
- * Write comments in a makefile: the files that one execution has written and another execution has
- * only read. The read may be earlier than the write.
+ * Write a comment of a makefile for each file that one execution has written, and that another
+ * execution has read but not written. The read may be earlier than the write.
  */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * Write comments in a makefile: the commands that ran again with the same arguments, directory and
- * inputs. The command whose repetitions took the longest time in total is first.
+ * Write a comment of a makefile for each command that ran again with the same arguments, directory
+ * and inputs. The command whose repetitions took the longest time in total is first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);

@@ -8,18 +8,18 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * Costs for files_spend(): of a step to another node, and of putting a node into the heap and
- * removing it.
+ * Costs that are passed to files_spend(). FOLLOW_COST: a step to another node. HEAP_COST: putting a
+ * node into the heap, and removing the node.
  */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
 
 /*
- * A visit in the heap.
+ * A planned visit of a node, in walk->heap. A node is the content of a file, or an execution.
  *
  * @key: the visit with the smallest key is first
- * @node: the index of a content, or the index of an execution plus the number of contents
- * @is_start: the walk begins here
+ * @node: for a content: its index; for an execution: its index plus the number of contents
+ * @is_start: the walk begins at this node
  */
 struct deps_step {
 	uint64_t key;

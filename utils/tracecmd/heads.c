@@ -115,8 +115,8 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		return 0;
 	}
 	/*
-	 * Do not read the next number, the start of the counter: it would only shift all times
-	 * equally.
+	 * The next number in the option is the start of the counter. This number is not read,
+	 * because it would shift all times equally.
 	 */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
@@ -154,8 +154,9 @@ static int read_option(struct tracedat *file, unsigned id, struct tracedat_curso
 		return 0;
 	case TRACEDAT_TRACECLOCK:
 		/*
-		 * In version 6 this list is about the top instance. In version 7 each buffer names
-		 * its clock.
+		 * The option is a list of clocks, with the chosen clock in brackets. In version 6,
+		 * the list is for the top instance. In version 7, the option of each buffer
+		 * contains the name of the buffer's clock.
 		 */
 		ret = tracedat_take_text(in, list, sizeof(list), err);
 		if (ret == 0 && file->nr_buffers)
@@ -185,7 +186,10 @@ static struct tracedat_buffer *add_buffer(struct tracedat *file, struct uft_err 
 	return buffers;
 }
 
-/* Add a CPU. A part of its records that is outside the file is cut off, and noted. */
+/*
+ * Add a CPU. If the CPU's records extend beyond the end of the file, the rest is cut off, and
+ * file->damage gets a note.
+ */
 static int add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
 		   struct uft_err *err)
 {
@@ -240,7 +244,10 @@ static const char v6_options[] = "options  ";
 static const char v6_records[] = "flyrecord";
 static const char v6_text[] = "latency  ";
 
-/* Read the places of the records of the @nr CPUs, and then the clock. Older files have no clock. */
+/*
+ * Read the places of the records of the @nr CPUs, and then the list of clocks, which names the
+ * chosen clock. Older files lack this list.
+ */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
 {
@@ -532,8 +539,8 @@ static int read_v7_options(struct tracedat *file, struct tracedat_cursor *in, ui
 }
 
 /*
- * Reserve the bytes of a section of options. If they are reserved already, the offset leads back to
- * an earlier section. This is an error, because reading would never end.
+ * Reserve the bytes of a section of options, which begins at @at. If some of the bytes are reserved
+ * already, @at may lead back to an earlier section, and reading would never end. This is an error.
  */
 static int take_options(struct tracedat *file, uint64_t at, uint64_t bytes, struct uft_err *err)
 {

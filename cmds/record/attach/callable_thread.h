@@ -1,4 +1,4 @@
-/* Finds a thread that can now be made to call functions of its process' C library. */
+/* Finds and stops a thread that can safely call functions of the C library for the recorder. */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_CALLABLE_THREAD_H
 #define UTRAIL_CMDS_RECORD_ATTACH_CALLABLE_THREAD_H
 

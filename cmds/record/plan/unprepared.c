@@ -1,4 +1,4 @@
-/* Finds functions in unprepared programs, and their patches (see unprepared.h). */
+/* Finds the functions of unprepared programs, and patches for the functions (see unprepared.h). */
 #include "cmds/record/plan/unprepared.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leaves out functions whose code is copied or moved by the run time of a language. */
+/* Leaves out functions whose code a language runtime copies or moves. */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };

@@ -269,7 +269,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		reply_error(reply, ret == -EINVAL ? 400 : 500, strerror(-ret));
 }
 
-/* Sends an answer that does not depend on a range. */
+/* Sends an answer that does not depend on a range of time. */
 static void reply_whole(struct parts *parts, void (*answer)(struct index *, struct strbuf *),
 			struct server_reply *reply)
 {
@@ -278,7 +278,10 @@ static void reply_whole(struct parts *parts, void (*answer)(struct index *, stru
 	pthread_rwlock_unlock(&parts->lock);
 }
 
-/* Opens the present recording once more, for sums. @sums_lock must be held. */
+/*
+ * Opens the recording a second time, as @parts->sums, to make sums. If @parts->sums already has the
+ * reading @generation, does nothing. @sums_lock must be held.
+ */
 static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
 {
 	if (parts->sums_generation == generation)

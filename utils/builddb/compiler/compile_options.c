@@ -123,8 +123,8 @@ static const char *const linker_with_word[] = {
 };
 
 /*
- * Options of nvcc whose argument is or may be the next word. The options in with_word do not count
- * for nvcc, because some of them have another meaning.
+ * Options of nvcc whose argument is or may be the next word. For nvcc, this table replaces
+ * with_word, because some options in with_word have another meaning for nvcc.
  */
 static const char *const nvcc_with_word[] = {
 	"--Ofast-compile",
@@ -254,8 +254,8 @@ static const char *const nvcc_with_word[] = {
 };
 
 /*
- * A fast comparison: each word of a command is compared with all options. Most of these differ in
- * the second letter, and need no strcmp().
+ * True when @word is one of the options @words. The test is fast: most options differ from @word in
+ * the second letter, and are not compared with strcmp().
  */
 static bool is_one_of(const char *const words[], size_t nr, const char *word)
 {

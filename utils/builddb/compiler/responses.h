@@ -1,4 +1,7 @@
-/* Response files (@FILE) that a recording has, as they were when their compilers began. */
+/*
+ * The response files (@FILE) of the compilers in a recording. The text of a file is from the time
+ * when the compiler began.
+ */
 #ifndef UTRAIL_BUILDDB_RESPONSES_H
 #define UTRAIL_BUILDDB_RESPONSES_H
 

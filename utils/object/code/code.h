@@ -36,10 +36,10 @@ struct code_table {
  * @name: NULL when no symbol begins there
  * @table: the index of its table of landing pads, counted from 1; 0: none
  * @has_frames: call frame information states its start
- * @is_framed: call frame information shows that no call enters the function: the function has
- *         a signal frame, or rules for its very start (DWARF 4, 6.4.2)
- * @has_own_unwinder: the function has a personality routine that uses no tables. The program itself
- *         must contain this routine, because the routines of compilers use tables
+ * @is_framed: call frame information shows that no call enters the function: the FDE marks a signal
+ *         frame, or adds rules for the function's first byte (DWARF 4, 6.4.2)
+ * @has_own_unwinder: the function has a personality routine that uses no tables. The personality
+ *         routines of compilers use tables, so this routine belongs to the program's own unwinder
  * @is_guessed: its end is unknown; it extends to the next function
  */
 struct code_func {
@@ -71,8 +71,8 @@ struct code_start {
 bool code_is_special(const char *name);
 
 /*
- * The division of the work on a large file. It does not change the results. If a member is 0, its
- * value follows from the number of CPUs and from the file.
+ * The way in which the work on a large file is divided among threads. The results do not depend on
+ * the members. For a member that is 0, the number of CPUs and the file determine the value.
  */
 struct code_work {
 	unsigned nr_threads;
@@ -120,7 +120,7 @@ size_t code_piece(const struct code *code);
 void code_run(const struct code *code, unsigned nr, void (*fn)(void *arg, unsigned index),
 	      void *arg);
 
-#define CODE_TICKS 64 /* @tick is called once for this number of functions or sites */
+#define CODE_TICKS 64 /* @tick is called for every 64th function or site */
 
 static inline void code_tick(const struct code *code, size_t index)
 {
@@ -154,8 +154,8 @@ const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 
 /*
- * Returns the start of the first function after @addr in its section. If there is none, returns the
- * end of the section. Outside of all sections, the result is @addr.
+ * Returns the start of the first function after @addr in the section that contains @addr. If no
+ * function follows, returns the end of the section. If no section contains @addr, returns @addr.
  */
 uint64_t code_next_start(const struct code *code, uint64_t addr);
 

@@ -11,7 +11,8 @@
 #include "utils/pipeline/stages/rules.h"
 
 /*
- * The state that decides about the next call of a task; a call's changes are undone at its end.
+ * The state that decides whether the next call of a task is shown. A call may change this state. At
+ * the end of the call, the change is undone.
  *
  * @threshold_ns: show calls that take at least this time
  * @size: show functions of at least this size, in bytes
@@ -98,9 +99,9 @@ void call_filter_deinit(struct call_filter *filter);
  * @nr_asked: number of processed calls that have conditions on return values
  * @is_on: tracing is switched on
  *
- * The total_ns of an ENTRY that passes is the least duration with which stg_time shows the call.
- * If the call has the action `backtrace`, the self_ns of the ENTRY is the address of the struct
- * call_path. Otherwise self_ns is 0.
+ * The stage sets two members of each ENTRY that it keeps. total_ns is the least duration with which
+ * stg_time shows the call. If @filter->wants_paths is set, and the call has the action `backtrace`,
+ * self_ns is the address of the struct call_path. Otherwise self_ns is 0.
  */
 struct stg_filter {
 	struct call_filter *filter;
@@ -129,8 +130,9 @@ void stg_filter_deinit(struct stg_filter *stage);
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*
- * Let the forked @task begin with the open calls of @parent: the state that the parent task had at
- * the fork. If @parent has no frames, nothing is done. Returns 0 or -ENOMEM.
+ * Let @stage, the stage of the forked @task, begin with the frames and the selection of @parent.
+ * @parent is the state that the parent task had at the fork. If @parent has no frames, nothing is
+ * done. Returns 0 or -ENOMEM.
  */
 int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent,
 		       const struct task *task);

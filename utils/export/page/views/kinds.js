@@ -67,7 +67,7 @@ export function setUpKinds() {
 export function showKinds(app) {
 	const { state } = app, kinds = findKinds(app), list = byId("kinds");
 	const made = JSON.stringify([...kinds]);
-	// A recording in parts gets more kinds while it is read.
+	// While the server reads a recording, new kinds of events may appear.
 	if (list.dataset.made !== made && !list.contains(document.activeElement)) {
 		makeRows(app, kinds);
 		list.dataset.made = made;
