@@ -35,7 +35,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 	struct strbuf known cleanup_strbuf = { 0 };
 	const char *name = "";
 
-	/* graph makes one kind of picture only: the difference of two graphs, as SVG. */
+	/* The difference of two graphs is the one picture that graph makes. Its format is SVG. */
 	if (can_show(opts->cmd, opts->format) || (opts->cmd->bit == CMD_GRAPH && opts->diff_dirs &&
 						  opts->format == OPTS_FORMAT_EXPORT + EXPORT_svg))
 		return 0;
@@ -375,8 +375,9 @@ static int parse_with_former(struct opts *opts, struct line *line, struct uft_er
 }
 
 /*
- * Takes options from default.opts of the recording. Times that the user has given are kept. A
- * stranger may have written the file, so only options whose rows have is_recorded are taken.
+ * Takes options from default.opts of the recording. If the user has given a threshold (-t) or a
+ * time range, the threshold in the file is ignored. A stranger may have written the file, so only
+ * options whose rows have is_recorded are taken.
  */
 static int take_default_opts(struct opts *opts, const struct words *words, const char *path,
 			     struct uft_err *err)
@@ -450,7 +451,7 @@ static bool take_question(struct opts *opts, struct line *line)
 	return true;
 }
 
-/* Checks a first word that names no command. It may be the name of a program. */
+/* Checks a first word that names no command. This word may be the name of a program. */
 static int judge_first_word(struct opts *opts, struct line *line, struct uft_err *err)
 {
 	if (line->cmd || !line->nr_args || line->ended || take_question(opts, line))
@@ -508,8 +509,8 @@ void opts_warn_unused(const struct opts *opts)
 {
 	for (size_t i = 0; i < opts_table_nr; i++) {
 		/*
-		 * Aliases of users may give --libmcount-path to all commands. The option only says
-		 * where a part of utrail is, so it causes no warning.
+		 * Users may define an alias of utrail that gives --libmcount-path to all commands.
+		 * The option only says where a part of utrail is, so it causes no warning.
 		 */
 		if (opts_table[i].offset == offsetof(struct opts, libmcount_path))
 			continue;

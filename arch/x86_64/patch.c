@@ -144,7 +144,10 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 	write_hook_call(push + 5, cell, 152);
 }
 
-/* The stub begins with data. arch_entry finds the data by the return address of the stub's call. */
+/*
+ * The stub begins with data, and then calls arch_entry. From the return address of this call,
+ * arch_entry computes the address of the data.
+ */
 void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t slot,
 			   const uint64_t *cell)
 {

@@ -36,7 +36,7 @@
 	.hidden	\name
 	.endm
 
-/* \cfi: unwind information besides the place of the return address. */
+/* \cfi: the function's unwind directives that follow .cfi_startproc. */
 	.macro FUNCTION name, cfi:vararg
 	.globl	\name
 	.type	\name, @function

@@ -23,8 +23,9 @@
 #define HEAD_BYTES   8192
 
 /*
- * Limits on the records, as multiples of the text's size: HELD_TIMES in memory, and WRITTEN_TIMES
- * in the file. Each limit is at least BYTES_MIN. With --no-limit there are none.
+ * Limits on the size of the records, as multiples of the size of the imported text. HELD_TIMES
+ * limits the records in memory, WRITTEN_TIMES the records in the file. Each limit is at least
+ * BYTES_MIN. With --no-limit, no limit applies.
  */
 #define BYTES_MIN     (64UL << 20)
 #define HELD_TIMES    4

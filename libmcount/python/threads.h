@@ -1,4 +1,4 @@
-/* Makes the probe listen to Python threads. */
+/* Makes Python threads report their calls to the probe. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 #define UTRAIL_LIBMCOUNT_PYTHON_THREADS_H
 
@@ -6,14 +6,15 @@
 #include "utils/base/compiler.h"
 
 /*
- * @main: the interpreter that began first; others come and go
- * @newest: the first thread of the list of @main at the last look
- * @newest_id: the highest number of a thread that threads_join_new() has met; numbers only grow
- * @has_hooks: the program has audit hooks, which run when a profile function is set. So the probe
- *             sets no more profile functions
- * @is_monitored: the probe listens by sys.monitoring, and sets no profile functions
+ * @main: the interpreter that began first. Other interpreters may begin and end
+ * @newest: the thread that threads_join_new() found at the head of the list of @main
+ * @newest_id: the highest number of a thread that threads_join_new() has found. Python gives a
+ *             higher number to each new thread
+ * @has_hooks: the program has audit hooks, which run when a profile function is set. If true, the
+ *             probe sets no further profile functions
+ * @is_monitored: sys.monitoring reports the calls, and the probe sets no profile functions
  * @is_setting: the probe is setting a profile function or a tool
- * @first: points to the pointer to the first thread in @main; NULL: it is not known
+ * @first: the address of the pointer to the first thread in @main; NULL: the address is unknown
  */
 struct python_threads {
 	struct py_interpreter *main;
@@ -27,14 +28,20 @@ struct python_threads {
 
 extern struct python_threads python_threads;
 
-/* COLD, with the GIL, once. Listens to all threads of this interpreter, and to later ones. */
+/*
+ * COLD, with the GIL, once. All threads of this interpreter, present and future, then report their
+ * calls.
+ */
 void threads_begin(void);
 
-/* COLD, with the GIL: listen to this thread. threads_see_this() does so once for a thread. */
+/*
+ * COLD, with the GIL. threads_join_this() makes this thread report its calls. threads_see_this()
+ * has the same effect for a thread that the probe sees for the first time, and no effect otherwise.
+ */
 void threads_join_this(void);
 void threads_see_this(void);
 
-/* COLD, with the GIL: listen to new threads of the main interpreter. */
+/* COLD, with the GIL: make new threads of the main interpreter report their calls. */
 void threads_join_new(void);
 
 /* HOT, with the GIL. Calls no function. True when the interpreter @main has no new thread. */
@@ -44,8 +51,8 @@ static inline bool threads_are_known(void)
 }
 
 /*
- * With the GIL, at the end of a function that may have made a thread: listen to new threads. No
- * call is missed, since a thread that Python has just made has not run yet.
+ * Called with the GIL, at the end of a function that may have made a thread. Makes new threads
+ * report their calls. No call is missed, because a new thread has not run Python code at this time.
  */
 static inline void threads_look(void)
 {

@@ -32,12 +32,12 @@ enum event_flag {
 	EVENT_UNFINISHED = 1U << 2,
 	EVENT_PREEMPTED = 1U << 3, /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4, /* its time is before the time of the task's previous record */
-	/* POINT, SCHED_*, calls of the kernel: no function of the program is open */
+	/* POINT, SCHED_*, calls of kernel functions: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * The call was open when the task began. With opens_inherited, an ENTRY of each inherited
-	 * call is inserted. ENTRY: EVENT_INHERITED is set if the ENTRY was inserted at a depth
-	 * above 0. EXIT: EVENT_INHERITED is set only if the task has no earlier record of a call
+	 * The call was open before the task's first record. ENTRY: an ENTRY that opens_inherited
+	 * has inserted, except at depth 0. EXIT: in the task, no ENTRY or EXIT of the program comes
+	 * before this EXIT
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, but the call counts as a level of depth */
@@ -61,10 +61,10 @@ enum event_flag {
  *        call: the called function, or NULL if it is unknown; other events: NULL
  * @data: the payload, @data_len bytes, valid until the next batch of the task; NULL: none
  * @cpu: SCHED_*, which have no payload: the CPU, or EVENT_CPU_UNKNOWN
- * @depth: the number of calls around the event. Calls without a recorded entry do not count, but
- *         calls that stages drop do
- * @indent: the depth to show: the number of calls around the event that the stages have kept.
- *          Before stg_indent(), @indent is the depth of the record
+ * @depth: the number of calls around the event. This number includes calls that stages drop, but no
+ *         calls without a recorded entry
+ * @indent: the depth to show: the number of calls around the event, without calls that stages have
+ *          dropped. Before stg_indent(), @indent is the depth of the record
  */
 struct event {
 	uint64_t time_ns;

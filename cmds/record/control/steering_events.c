@@ -85,7 +85,11 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 	return 0;
 }
 
-/* Frees the patterns in @ids that a change has set or replaced. @flags: the flags of the change */
+/*
+ * Frees the patterns in @ids that @flags name.
+ *
+ * @flags: STEER_TRACE_INCLUDE, STEER_TRACE_EXCLUDE
+ */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {
 	if ((flags & STEER_TRACE_INCLUDE) && ids->has_include)

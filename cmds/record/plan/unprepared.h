@@ -7,10 +7,10 @@
 #include "utils/object/code/sites.h"
 
 /*
- * A file that is searched. The struct starts as { 0 }.
+ * A file whose functions may be patched. The struct starts as { 0 }.
  *
- * @functions: all functions, sorted by start. Addresses are the file's own. The @name of a function
- *             may be NULL
+ * @functions: all functions, sorted by start. Their addresses are those in the file, before
+ *             relocation. The @name of a function may be NULL
  * @why_not: the reason why nothing in the file can be patched, as a constant text, or NULL
  */
 struct unprepared {

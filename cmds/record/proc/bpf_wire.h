@@ -12,8 +12,8 @@
 enum wire_kind {
 	WIRE_FORK = 1,
 	/*
-	 * After a WIRE_EXEC record, the task writes records of the kinds below, up to WIRE_BECAME.
-	 * The task writes no records of other kinds between these records.
+	 * An exec is a group of records: WIRE_EXEC, then records of the next three kinds, and
+	 * WIRE_BECAME at the end. The task writes no other records into this group.
 	 */
 	WIRE_EXEC,
 	WIRE_ARGS,    /* a part of the arguments, of at most WIRE_PART_MAX bytes */
@@ -63,9 +63,9 @@ enum wire_text {
  * @id: enum syscall_id of a call
  * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
  *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. For WIRE_ARGS and WIRE_ENV, the
- *         offset of the part
- * @more: for a fork, the process of the child; for a descriptor, the possible uses (enum
- *        wire_access)
+ *         offset of this part in the arguments or in the environment
+ * @more: for a fork, the process ID of the child; for WIRE_INHERIT, the possible uses of the
+ *        descriptor (enum wire_access)
  * @args: for a call, the arguments; for a fork, the flags of clone(2), and enum proc_fork_how; for
  *        an exec, the real user (the lower 32 bits) and the real group (the upper 32 bits)
  * @out: more data of a call: the ends of a pipe, the flags and mode of openat2(2), or the flags of
@@ -103,8 +103,8 @@ struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	/*
-	 * the level of the recorder's pid namespace, from 1 on. 0: the level of the task's own
-	 * namespace, which is read when the task runs
+	 * the level of the recorder's pid namespace, counted from 1; 0: unknown. In this case,
+	 * the eBPF program takes the level of the task's pid namespace at the task's first fork
 	 */
 	uint32_t level;
 	/* 1: the task is the recorder's child, and is not recorded until it executes the program */
@@ -118,7 +118,7 @@ struct wire_mark {
 #define WIRE_NUMBERS 512
 
 /*
- * The constants of the eBPF program. They are set before it is loaded.
+ * The constants that the recorder gives to the eBPF program before the program is loaded.
  *
  * @mount_namespace: the inode of the recorder's mount namespace
  * @masks: the significant bits of a system call's number, for each ABI (in the order of

@@ -34,8 +34,8 @@ struct view {
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * Find the file itself. All links are followed, even if the last name is a link. @out is empty if
- * there is no file with that name.
+ * Find the file to which @name leads. All links are followed, even if the last component of @name
+ * is a link. If the file does not exist, @out is empty.
  */
 void named_files_target(const struct view *view, const char *name, struct strbuf *out);
 
@@ -49,9 +49,9 @@ int named_files_open(const struct view *view, const char *name);
 bool named_files_has(const struct view *view, const char *name);
 
 /*
- * Find the path of the name itself: all links in the directory part are resolved, and the last name
- * is unchanged. If the directory cannot be found, the result is the path that named_files_given()
- * makes.
+ * Find the path of the directory entry @name. Links in the directory part of @name are resolved.
+ * The last component is not resolved, even if it is a link. If the directory cannot be found, the
+ * result is the path that named_files_given() makes.
  */
 void named_files_of(const struct view *view, const char *name, struct strbuf *out);
 

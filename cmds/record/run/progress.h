@@ -11,7 +11,7 @@
 /*
  * The state of the status line. It belongs to the control thread. Callers use no member.
  *
- * @program: 0 when the recorder has not started a program (-p)
+ * @program: the process that the recorder has started. With -p, this is 0
  * @is_asked_for: the line is shown even if recorded processes write to the terminal
  * @device: the device number of the terminal, from statusline_terminal()
  */
@@ -25,7 +25,10 @@ struct run_progress {
 	struct served timer;
 };
 
-/* Let the writers count calls, if a status line may be shown. Call it before the first record. */
+/*
+ * Let the writers count calls, if a status line may be shown. Call this function before the writers
+ * get records.
+ */
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*

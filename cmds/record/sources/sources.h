@@ -50,7 +50,8 @@ int sources_finish(struct sources *sources);
 
 /*
  * For flight recordings. sources_kept_bytes() returns the number of bytes that a source keeps for
- * each of @nr_cpus CPUs. sources_left_bytes() returns the rest of --max-size, which is for tasks.
+ * each of @nr_cpus CPUs. sources_left_bytes() returns the number of bytes of --max-size that the
+ * sources leave to tasks.
  */
 uint64_t sources_kept_bytes(const struct record_settings *settings, unsigned nr_cpus);
 uint64_t sources_left_bytes(const struct sources *sources);

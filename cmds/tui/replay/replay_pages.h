@@ -2,10 +2,10 @@
  * The lines of replay, made a page at a time. So any part of a long recording can be shown without
  * the rest.
  *
- * One pass over the recording numbers the lines and makes marks. A mark has a line, its time and
- * the open calls. To make a page, another pass begins at a mark. Each page takes about the same
- * time (utils/pipeline/sources/seek.h). With filters, a single pass makes and keeps all lines
- * (replay_kept.h).
+ * A pass over the recording counts the lines and makes marks. A mark has the number of a line, the
+ * line's time, and the calls that are open there. To make a page, another pass begins at a mark.
+ * Each page takes about the same time (utils/pipeline/sources/seek.h). With filters, a single pass
+ * makes and keeps all lines (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -23,7 +23,7 @@
  * A page.
  *
  * @first: the number of its first line
- * @used: a number that grows with each use of any page; 0: the page is free
+ * @used: the value of replay_pages.nr_used at the last use of this page; 0: the page is free
  */
 struct replay_page {
 	uint64_t first;
@@ -32,7 +32,8 @@ struct replay_page {
 };
 
 /*
- * Starts with replay_pages_init() and ends with replay_pages_deinit(). Do not move the struct.
+ * replay_pages_init() initializes this struct, and replay_pages_deinit() frees its content. Do not
+ * move the struct.
  *
  * @nr_lines: the number of known lines
  * @is_complete: all lines of the present records are known
@@ -64,14 +65,15 @@ int replay_pages_init(struct replay_pages *pages, const struct replay_source *so
 void replay_pages_deinit(struct replay_pages *pages);
 
 /*
- * Show the fields @fields, a text like the argument of -f. The text must stay valid. Lines are
- * numbered again if all lines must be made again. Returns 0, or a negative error with @err.
+ * Show the fields @fields, a text like the argument of -f. The text must stay valid. If can_seek is
+ * false, or @fields contain "delta", nr_lines is 0 afterwards, and replay_pages_extend() must count
+ * the lines again. Returns 0, or a negative error with @err.
  */
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 
 /*
- * Read on, and give numbers to about @more further lines. At the end of the recording, there may be
- * fewer lines. Returns 0, or a negative error with @err.
+ * Read more of the recording, so that nr_lines grows by about @more. If the recording has fewer
+ * unread lines, nr_lines grows by less. Returns 0, or a negative error with @err.
  */
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
@@ -99,8 +101,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			struct uft_err *err);
 
 /*
- * Returns the line of the last mark whose time is not later than @time_ns. When passes cannot begin
- * at marks, returns the first line.
+ * Returns the line of the last mark whose time is not later than @time_ns. If can_seek is false,
+ * returns the first line.
  */
 uint64_t replay_pages_at_time(const struct replay_pages *pages, uint64_t time_ns);
 

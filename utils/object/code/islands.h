@@ -24,8 +24,9 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands for those of the @nr @sites that have no jump. An island is within reach of a short
- * jump, and no jump of another site overlaps it. Returns 0 or -ENOMEM.
+ * Find islands for the sites with a @refusal, where no long jump can be written. A short jump near
+ * such a site reaches the island. Jumps of other sites do not overlap the island. Returns 0 or
+ * -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);

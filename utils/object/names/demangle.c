@@ -13,9 +13,9 @@
 #define FULL_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
 /*
- * Limited output of libiberty: a short mangled name can have gigabytes of output. Only a longjmp()
- * out of the callback stops libiberty. During the callback, libiberty has memory on the heap only
- * for a Rust identifier in Punycode (add_rust_piece()).
+ * Limits the output of libiberty, because a short mangled name can produce gigabytes. Only a
+ * longjmp() out of the callback stops libiberty. During the callback, libiberty holds no memory on
+ * the heap, except for a Rust identifier in Punycode (see add_rust_piece()).
  */
 struct printer {
 	struct strbuf *out;
@@ -234,8 +234,8 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *inside = strstr(path, "::");
 
 	/*
-	 * Add the name without its crate only if a scope remains: "crate::main" must not become
-	 * "main", because other functions have this name, too.
+	 * Add the name without its crate only if a scope remains. "crate::main" must not become
+	 * "main", the name of other functions.
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));

@@ -1,4 +1,4 @@
-/* Payloads of events of one task, from the file beside its records (see event_data.h). */
+/* Payloads of events of one task, from the task's file <tid>.evt (see event_data.h). */
 #include "utils/pipeline/kinds/event_data.h"
 
 #include <limits.h>
@@ -47,7 +47,7 @@ void event_data_release(struct event_data_source *src)
 	src->is_lent = false;
 }
 
-/* Replace the buffer by @buf. If events point into the old one, it is kept for them. */
+/* Replace the buffer by @buf. If events point into the old buffer, the old buffer is kept. */
 static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t len)
 {
 	if (src->is_lent) {
@@ -144,8 +144,8 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 }
 
 /*
- * The maximum number of entries that are searched when several entries have one time. Entries
- * without a record may precede the wanted entry.
+ * The maximum number of entries that are searched when several entries have the same time. Entries
+ * whose records are missing may precede the wanted entry.
  */
 #define SAME_TIME_MAX 16
 

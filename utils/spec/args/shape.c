@@ -147,7 +147,7 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/* The room for a text among other values: most texts are short. */
+/* The number of bytes for each text in a box with several values. Most texts are shorter. */
 #define TEXT_BYTES 24
 
 /*

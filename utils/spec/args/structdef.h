@@ -11,14 +11,14 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty when the field is the whole value, or when the field is a part of a number of 128
- *         bits, of a complex number or of a vector
+ * @name: empty in two cases: the field is the whole value; or the value is a vector, a complex
+ *         number or a 128-bit number, and the field is a part of this value
  * @offset: in bytes
  * @type: type of one element
  * @ref: name of the enum, or key of the struct, or NULL
  * @count: number of elements of an array; 0: no array
- * @is_boxed: the field is a container, a string, or a struct that has boxed fields; in a box, the
- *         contents of a struct's containers follow the bytes of the struct (shape.h)
+ * @is_boxed: the field is a container, a string, or a struct that has boxed fields. In a box, the
+ *         bytes of a struct come before the contents of the struct's containers (shape.h)
  * @shift, @width: place of a bit-field in the bytes, from the lowest bit on; @width 0: no bit-field
  */
 struct struct_field {

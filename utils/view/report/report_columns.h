@@ -29,8 +29,8 @@ enum report_needs {
 };
 
 /*
- * @cells: further functions of the column of counters, which has several cells in each row; NULL
- *         for other columns
+ * @cells: functions for a column that has several cells in each row (the counters); NULL: each row
+ *         has one cell
  * @is_text: the cells are strings in JSON, even those that consist of digits
  */
 struct report_column {
@@ -96,7 +96,7 @@ struct report_rows {
 
 /*
  * Call this after the last event. Returns 0, or a negative errno with @err. Even after an error,
- * @rows ends with report_rows_deinit().
+ * the caller must call report_rows_deinit().
  */
 int report_rows_make(struct report *report, struct aggregate *agg, struct report_rows *rows,
 		     struct uft_err *err);

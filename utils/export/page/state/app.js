@@ -35,7 +35,7 @@ class Shared {
 export class App {
 	/**
 	 * @param {import("../model/recording.js").Recording} recording
-	 * @param {App | null} beside an App of the page for another recording; the two Apps share
+	 * @param {App | null} beside the App of another recording of the page; the two Apps share
 	 * one state
 	 */
 	constructor(recording, beside = null) {
@@ -73,7 +73,7 @@ export class App {
 	get state() { return this.shared.state; }
 	/** The App of each recording of the page. */
 	get apps() { return this.shared.apps; }
-	/** True when the page shows processes: only a page of one recording does. */
+	/** True when the page shows processes. A page of several recordings shows none. */
 	get hasProcesses() { return this.recording.lanes.n > 0 && this.apps.length === 1; }
 	get active() { return this.shared.active || this.shared.apps[0]; }
 
