@@ -9,9 +9,13 @@
 #include "utils/base/sink.h"
 
 /*
- * Returns the data directory that the options name. If the default directory is to be read but does
- * not exist, returns "." if the working directory is a recording. Otherwise returns `ftrace.dir` if
- * a directory of this name exists.
+ * Returns the data directory that the options name. If this is the default directory, but the
+ * default directory does not exist, returns the first of two other directories that fits:
+ *
+ * - ".", if the working directory is a recording
+ * - `ftrace.dir`, if this directory exists
+ *
+ * If neither fits, returns the default directory.
  */
 const char *reader_data_dir(const struct opts *opts);
 

@@ -347,7 +347,8 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 }
 
 /*
- * Gives the terminal back, and prints the rest of the output. Call it after the viewer has ended.
+ * Restores standard input, output and error, and prints the rest of the output. Call this function
+ * after the viewer has ended.
  */
 static void end_output(struct live_output *output)
 {
@@ -386,8 +387,8 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 	fflush(stdout);
 
 	/*
-	 * Signals are blocked until the viewer ignores them: an earlier interrupt would end the
-	 * viewer.
+	 * Interrupts are blocked until the viewer ignores them. Otherwise, an interrupt right after
+	 * fork() would end the viewer.
 	 */
 	const sigset_t set = interrupts();
 	sigset_t before;

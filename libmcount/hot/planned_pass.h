@@ -10,35 +10,40 @@
 #include "libmcount/hot/state.h"
 
 /*
- * A thread can be open while no open call is opted out and no ENTRY is held back. If the plan opts
- * functions in, a thread can be open only within a call that is opted in. In an open thread, a
- * function without a rule is recorded as if there were no plan: thread->calls is planned.pass, and
- * the fast paths push and pop frames as without a plan. The fast paths test probe_skips, which is
- * false while the recorder has news (plan_update.h).
+ * This comment explains the states THREAD_OPEN, THREAD_READY and THREAD_BARRED (state.h). A call is
+ * opted in if its function has PLAN_FILTER. A call is opted out if its function has PLAN_NOTRACE. A
+ * call is unfinished until the call returns.
  *
- * A frame of a fast path has no struct planned_frame. planned.open_base is the innermost frame with
- * such a struct. By counting the frames above planned.open_base, the probe can compute the missing
- * structs of these frames. planned.now is the selection inside of planned.open_base. Before other
- * code uses the frames without structs, planned_settle() completes them, and the thread is not open
- * any more. Each return of a completed frame takes the slow path. Therefore the code for common
- * cases must not settle a thread.
+ * A thread can be open only while no unfinished call is opted out, and no ENTRY is held back. If
+ * the plan has PLAN_OPT_IN_FILTER, a thread can be open only within a call that is opted in. In an
+ * open thread, a function without a rule is recorded as if there were no plan. In this state,
+ * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. The fast
+ * paths work only while probe_skips is true. To announce a new plan, the recorder clears
+ * probe_skips (plan_update.h).
  *
- * An open thread stays open at these calls:
+ * When a fast path pushes a frame, the frame has no struct planned_frame. planned.open_base is the
+ * innermost frame with such a struct. By counting the frames above planned.open_base, the probe can
+ * compute the missing structs of these frames. planned.now is the selection inside of
+ * planned.open_base. Before other code uses the frames without structs, planned_settle() makes the
+ * structs, and the thread is no longer open. Each of these frames then ends on the slow path.
+ * Therefore the code for common cases must not settle a thread.
+ *
+ * An open thread is not settled at these calls:
  *
  * - A call whose values are captured, if planned_is_alike() is true for the called function
  *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
  *   open_frame and is thread->fast_base. Therefore planned_leave_open() handles the return.
  * - A call of a function with a rule that only opts out. The call has a frame whose time is
- *   OPEN_OUT, and the thread is barred until that call ends.
+ *   OPEN_OUT. Until this call ends, the thread is barred: no call within this call is recorded.
  * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
  *   OPEN_TOO_DEEP.
  *
- * While no open call is opted in, a thread may be ready: the next call of a function with a rule
- * that only opts in opens the thread. Everything is prepared as for an open thread, but
- * thread->calls is planned.skip_outside, and planned.now.in is 0. The call that opens the thread
- * gets the frame thread->admitted, before thread->calls and planned.now.in change. If a signal
- * handler leaves the hook by longjmp() before these two members change, the frame remains, and the
- * thread stays ready.
+ * While no unfinished call is opted in, a thread may be ready. At the next call of a function with
+ * a rule that only opts in, the thread becomes open. A ready thread is prepared like an open
+ * thread, but thread->calls is planned.skip_outside, and planned.now.in is 0. The call at which the
+ * thread becomes open first gets the frame thread->admitted. Then thread->calls and planned.now.in
+ * change. If a signal handler leaves the hook by longjmp() before this change, the thread keeps the
+ * frame and stays ready.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -68,8 +73,8 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * True when thread->calls is a table of calls that are left alone, because an open call is opted
- * out, or because no open call is opted in.
+ * True when thread->calls is planned.skip_out (an open call is opted out) or planned.skip_outside
+ * (no open call is opted in).
  */
 static inline bool planned_skips(const struct thread *t)
 {
@@ -79,8 +84,8 @@ static inline bool planned_skips(const struct thread *t)
 }
 
 /*
- * True when @t is open, and its table has @addr. The fast paths record calls of @addr if, in
- * addition, recording is on and the recorder has no news.
+ * True when @t is open, and the table thread->calls has @addr. The fast paths record a call of
+ * @addr only if planned_passes() is true.
  */
 static inline bool planned_knows(const struct thread *t, uint64_t addr)
 {
@@ -93,16 +98,17 @@ static inline bool planned_passes(const struct thread *t, uint64_t addr)
 	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
 }
 
-/* True when a call of @addr is to be left alone. The entry stubs make the same test. */
+/* True when a call of @addr gets no frame and no record. The entry stubs make the same test. */
 static inline bool planned_leaves_out(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].alone == addr && probe_skips;
 }
 
 /*
- * Stores @entry in @word of a table for the stub, and then checks whether the plan was replaced.
- * plans.c stores a new plan before it empties the tables. So @entry does not stay under a new plan:
- * either this thread sees the new plan and removes @entry, or plans.c removes @entry.
+ * Stores @entry in @word, which is in a table that the stubs read. Then checks whether the plan was
+ * replaced. plans.c first stores a new plan, and then empties the tables. So @entry does not stay
+ * under a new plan: either this thread sees the new plan and removes @entry, or plans.c removes
+ * @entry.
  */
 static inline void planned_note(struct planned *p, uint64_t *word, uint64_t entry)
 {
@@ -146,7 +152,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
-	/* The depth counts from the opted-in call. It has no meaning outside of that call. */
+	/*
+	 * now->depth counts from a call that is opted in, and has no meaning outside of such calls.
+	 * The next call that is opted in begins with the plan's limit of depth.
+	 */
 	if (is_outside)
 		now->depth = p->depth;
 	p->is_ready = is_outside;
@@ -159,7 +168,7 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/* True when a call of @addr is opted in, so that it opens the ready thread @t. */
+/* True when @t is ready, and a call of @addr is opted in. Such a call makes @t open. */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
@@ -167,8 +176,8 @@ static inline bool planned_admits(const struct thread *t, uint64_t addr)
 }
 
 /*
- * planned_admit() is called after the frame thread->admitted was pushed, planned_admit_over()
- * before that frame is popped.
+ * Call planned_admit() after the frame thread->admitted was pushed. Call planned_admit_over()
+ * before this frame is popped.
  */
 static inline void planned_admit(struct thread *t)
 {
@@ -188,7 +197,10 @@ static inline void planned_admit_over(struct thread *t)
 	guard_barrier();
 }
 
-/* Pushes the frame of a call that opens the thread. No values of the call are captured. */
+/*
+ * Pushes the frame of the call at which a ready thread becomes open. No values of the call are
+ * captured.
+ */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
 {

@@ -62,7 +62,7 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
-	/* A gate contains the distance to its cell, which is the same in @to and in @as. */
+	/* A gate contains the distance to its cell. This distance is the same in @to and in @as. */
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		arch_write_gate(to->gates[i], (const uint64_t *)&to->cells[i]);
 	return w->write(to, as, w->arg);
@@ -77,7 +77,10 @@ static struct stub_memory *take_over(uint64_t addr, struct wanted *w)
 	struct stub_memory *there = (struct stub_memory *)addr;
 	uint64_t code = offsetof(struct stub_memory, pass);
 
-	/* Only a probe that was attached can find stub memory of an earlier probe. */
+	/*
+	 * Only a probe that was put into a running process can find the stub memory of an earlier
+	 * probe.
+	 */
 	if (!probe.is_attached || !own_is_readable(addr) || atomic_load(&there->mark) != MARK ||
 	    there->bytes != w->bytes || !own_is_readable(addr + w->bytes - sizeof(uint64_t)))
 		return NULL;

@@ -13,7 +13,8 @@
 
 /*
  * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
- * probe_skips, a byte of the header. If the plan is not steerable, this is an ordinary page.
+ * probe_skips, a byte of the header. Without PLAN_STEERABLE, steer_page is ordinary memory that is
+ * not shared with the recorder.
  */
 union {
 	struct arena header;
@@ -29,14 +30,15 @@ __asm__(".globl probe_skips\n"
 	".set probe_skips, steer_page + " TEXT_OF(ARENA_MAY_SKIP) "\n");
 
 /*
- * A forked child without an arena of its own makes probe.news point to this word, because the word
- * in the arena belongs to its parent. So the child looks for a new plan at each call.
+ * In a forked child without an arena of its own, probe.news points to `always` instead of
+ * arena.news, because the arena belongs to the parent process. So the child looks for a new plan at
+ * each call.
  */
 static const _Atomic uint32_t always = 1;
 
 /*
  * @is_asking: a thread asks for the plan, with signals blocked
- * @given_up: a generation of the plan that this process could not get; 0: none
+ * @given_up: this process could not get the plan with this generation number; 0: none
  * @not_before_ns: no thread asks for the plan before this time; set when too many plans are in use
  */
 static struct {
@@ -98,9 +100,9 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder first writes the generation, and then arena.news and probe_skips. This thread writes
- * these two words first, and then reads the generation. So either it sees the new generation, or
- * the recorder overwrites the two words afterwards.
+ * The recorder first writes plan_generation, and then arena.news and probe_skips. This thread reads
+ * plan_generation after it writes arena.news, and again after it writes probe_skips. So if this
+ * thread misses a new generation, the recorder overwrites arena.news and probe_skips afterwards.
  */
 static void look_for_plan(void)
 {
@@ -179,8 +181,8 @@ void plan_update_begin(void)
 
 	if (page == MAP_FAILED) {
 		/*
-		 * The page could not be mapped at steer_page. So the stubs skip no calls: they call
-		 * hooks, and hooks look for news.
+		 * The page could not be mapped at steer_page. So the stubs skip no calls. Each call
+		 * runs a hook, and the hook looks for a new plan.
 		 */
 		probe.news = &always;
 		probe_skips = false;

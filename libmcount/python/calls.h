@@ -34,7 +34,7 @@ bool calls_end_code(struct py_object *code, struct py_object *result);
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);
 
-/* With the GIL: clear the guard that the fast path of an event has left set. */
+/* With the GIL, when the guard is still set after the fast path of an event: clear the guard. */
 void calls_unguard(void);
 
 #endif

@@ -14,8 +14,9 @@ long seal_refuse(void)
 }
 
 /*
- * rt_sigprocmask(2) copies the set at @address before it refuses the invalid "how" with EINVAL. The
- * seccomp filters of programs allow this system call.
+ * rt_sigprocmask(2) first reads the set at @address, and then refuses the invalid first argument
+ * with EINVAL. So EINVAL means that @address is readable. The seccomp filters of programs allow
+ * this system call.
  */
 bool own_is_readable(uint64_t address)
 {

@@ -67,8 +67,8 @@ static uint32_t fixed_id(const char *name)
 }
 
 /*
- * Find the id of a name, or assign a new one. Names beyond the limit get the id of the unnamed
- * event. Returns 0 or a negative errno.
+ * Find the id of a name, or assign a new id. When all ids are in use, a new name gets the id
+ * PT_UNNAMED. Returns 0 or a negative errno.
  */
 static int id_of(struct posix_export *to, const char *name, uint32_t *id)
 {

@@ -284,7 +284,10 @@ static void add_name(struct perfetto *p, const struct func *func)
 	proto_add_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 }
 
-/* HOT: write the end of a call, or the beginning of a call whose name is defined. */
+/*
+ * HOT: write the beginning or the end of a call. Before a beginning, the sequence must already have
+ * defined the function's name.
+ */
 static void write_known(struct export *ex, const struct nest_edge *edge)
 {
 	struct perfetto *p = ex->state;
@@ -326,7 +329,8 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 
 /*
  * The slow path: write the beginning or end of a call, with the arguments or the return value if
- * there are any. Defines the name if it is not defined yet.
+ * there are any. With a beginning, also defines the function's name, unless the sequence has
+ * already defined this name.
  */
 static void write_edge(struct export *ex, const struct nest_task *open, const struct event *event,
 		       const struct nest_edge *edge)

@@ -11,7 +11,10 @@ static uint64_t value(const struct tree_node *node)
 	return tree_positive(node->total_ns);
 }
 
-/* Write the colour of a function's name. It is the colour in the HTML page too (ui/colors.js). */
+/*
+ * Write the colour of a function. The colour follows from the function's name, by the same rules as
+ * in the HTML page (ui/colors.js).
+ */
 static void put_color(const struct tree_node *node, struct sink *sink)
 {
 	const char *name = node->func->name;

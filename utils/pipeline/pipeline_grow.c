@@ -60,8 +60,8 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Adapt the lane to changes: lanes and queues may have moved in memory, files have grown, and
- * addresses may have another meaning.
+ * Adapt the lane to changes since the last call. Lanes and queues may have moved in memory, files
+ * may have grown, and an address may now belong to another function.
  */
 static int refresh(struct lane *lane, struct uft_err *err)
 {
@@ -109,8 +109,8 @@ static int next_window(struct pipeline *pipe, uint64_t until_ns, struct uft_err 
 	if (ret < 0)
 		return ret;
 	/*
-	 * pipe->first_ns is final when all events up to this time are known. As long as there are
-	 * only LOST records, which have no time, pipe->first_ns is 0.
+	 * pipe->first_ns is final when all events up to pipe->first_ns are known. As long as there
+	 * are only LOST records, which have no time, pipe->first_ns is 0.
 	 */
 	bool is_settled = pipe->first_ns && pipe->first_ns <= pipe->known_ns;
 

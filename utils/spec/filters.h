@@ -24,10 +24,10 @@ struct filter_entry {
  * Starts as { 0 } and ends with filters_deinit().
  *
  * @entries: in the order in which they take effect
- * @exact: maps from a plain name to the index + 1 of the first entry of a chain
- * @next: for each entry, the index + 1 of the chain's next entry, which has the same name; or 0
+ * @exact: maps each plain name to the first entry with this name, as index + 1
+ * @next: for each entry, the next entry with the same plain name, as index + 1; 0: none
  * @patterns: indexes of the entries without a plain name, ascending
- * @clears: some spec removes actions of earlier specs
+ * @clears: true when at least one spec removes actions of earlier specs
  * @counters: the counters of all `read=`, in the order of their bits in trigger.read
  */
 struct filters {
@@ -85,12 +85,12 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns the actions of FILTERS_OPT_IN that any counted spec has. If there are such actions, only
- * calls with one of these actions are kept. A spec that has matched no function is counted. If no
- * counted spec matches a function, no call is kept.
+ * Returns each action of FILTERS_OPT_IN that at least one spec has. If the result is not 0, only
+ * calls that these actions choose are kept. A spec counts even if it has matched no function. So if
+ * no spec with such an action has matched a function, no call is kept.
  *
- * Specs about functions of the kernel are not counted. An action is not counted if a spec has
- * matched functions, and later specs have cleared the spec's action for all these functions.
+ * Specs about functions of the kernel do not count. An action of a spec does not count if the spec
+ * has matched functions, and later specs have cleared the action for all these functions.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
@@ -122,8 +122,8 @@ struct filter_subject {
 };
 
 /*
- * The maximum number of names of one function that are found in filters.exact. Further names are
- * ignored. The names are the displayed name, those of demangle_others(), and aliases.
+ * A function has a displayed name, the names of demangle_others(), and aliases. If more than this
+ * number of names of a function are keys of filters.exact, the rest of these names is ignored.
  */
 #define FILTER_NAMES_MAX 16
 
@@ -149,7 +149,10 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk);
 bool filters_match(struct filters *filters, const struct filter_subject *subject,
 		   struct trigger *trigger);
 
-/* Returns the actions of earlier specs that @flags of a later spec replace. */
+/*
+ * A spec with the actions @flags replaces some actions of earlier specs. Returns the actions that
+ * are replaced.
+ */
 uint32_t filters_replaced_by(uint32_t flags);
 
 #endif

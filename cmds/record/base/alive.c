@@ -78,8 +78,8 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 
 		if (step == STEP_LOOK) {
 			/*
-			 * The flag is set before the search for processes. If the search finds one,
-			 * alive_add() clears the flag, and there will be another search.
+			 * Set the flag before the search for processes: if the search finds a
+			 * process, alive_add() clears the flag, and there will be another search.
 			 */
 			a->has_looked = true;
 			ops->look(arg);
@@ -93,7 +93,8 @@ int alive_run(struct alive *a, const struct alive_ops *ops, void *arg)
 		if (step == STEP_WAIT)
 			continue;
 		/*
-		 * The number of rounds is limited, so that messages cannot delay the end for ever.
+		 * The number of rounds is limited. Otherwise, endless messages could keep the
+		 * recording from ending.
 		 */
 		if (nr == 0 || ++a->last_rounds == ALIVE_LAST_ROUNDS)
 			break;

@@ -1,4 +1,4 @@
-/* Keeps facts from files in a cache (see functions_cache.h). */
+/* Stores the functions and the patches of files in a cache (see functions_cache.h). */
 #include "cmds/record/plan/functions_cache.h"
 
 #include <stdio.h>
@@ -84,7 +84,10 @@ bool functions_cache_load(const struct functions_key *key, struct known_function
 	       known_functions_take(out, &image, key);
 }
 
-/* If a file changes twice within this period, both changes can leave equal times in stat(2). */
+/*
+ * If a file changes twice within this period, stat(2) can show the same time after both changes. So
+ * nothing is stored about a file that was changed less than this period ago.
+ */
 #define FRESH_NS (100 * NSEC_PER_MSEC)
 
 static bool is_settled(const struct functions_key *key)

@@ -34,7 +34,7 @@ struct plan_binder {
  * The data from which plans are made. Only the control thread uses the data. planner_init()
  * initializes the struct.
  *
- * @is_off: recording is switched off, so no function is opted in
+ * @is_off: recording is switched off, so plans choose no function for recording
  */
 struct planner {
 	const struct record_settings *settings;
@@ -75,7 +75,7 @@ void plan_make(struct planner *planner, struct control_module *const *modules, s
 	       bool has_program, struct plan_entries *out);
 
 /*
- * Make only the part of a plan that is about functions. Call this function for a process that has
+ * Make a plan that has only the entries about functions. Call this function for a process that has
  * already had a full plan.
  */
 void plan_make_functions(struct planner *planner, struct control_module *const *modules, size_t nr,

@@ -61,7 +61,10 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 	return true;
 }
 
-/* Read 0 or the number of a function. Returns false if the number is too large. */
+/*
+ * Read the number of a function. The number 0 stands for no function. Returns false if the number
+ * is too large.
+ */
 static bool get_number(struct compact_block *block, uint32_t *number)
 {
 	*number = *block->in++;
@@ -71,8 +74,8 @@ static bool get_number(struct compact_block *block, uint32_t *number)
 }
 
 /*
- * Execute an escape that stands for no bytes of records. The token of the escape has been read.
- * Returns false for other escapes, and for a damaged one.
+ * Execute an escape of the kind ESCAPE_TOP, ESCAPE_DEPTH or ESCAPE_TIME. The first byte of the
+ * escape has been read. Returns false if the escape is damaged, or has another kind.
  */
 static bool obey_escape(struct compact_block *block, enum escape kind)
 {
@@ -98,7 +101,7 @@ static bool obey_escape(struct compact_block *block, enum escape kind)
 	}
 }
 
-/* Execute an escape of any kind. Its token has been read. */
+/* Execute an escape of any kind. The first byte of the escape has been read. */
 static bool obey_any(struct reading *r, enum escape kind)
 {
 	struct compact_block *block = &r->block;
@@ -152,8 +155,9 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: decode calls without payload or with a short one. The loop stops at a long payload or any
- * other escape, at a long delta, and at a token that may extend beyond the end of the tokens.
+ * HOT: decode calls without a payload, and calls with a short payload. The loop stops at each
+ * escape, except ESCAPE_PAYLOAD with a short payload. The loop also stops at a long delta, and at a
+ * token that may extend beyond the end of the tokens.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -174,8 +178,8 @@ static void get_most_calls(struct reading *r)
 
 /*
  * Read the time between the previous record and a call. @first is the first byte of the call's
- * token, which is before @in. Returns the address after the bytes of the time, or NULL if the block
- * is damaged.
+ * token, and @in is the address after this byte. Returns the address after the bytes of the time,
+ * or NULL if the block is damaged.
  */
 static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned first,
 				uint64_t *delta)

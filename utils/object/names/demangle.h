@@ -7,7 +7,7 @@
 enum demangle_mode {
 	/* Scope and name, without parameters, template arguments, return type and ".part.0" */
 	DEMANGLE_SIMPLE,
-	DEMANGLE_FULL, /* all parts that the demangler reads */
+	DEMANGLE_FULL, /* all of the demangler's text */
 	DEMANGLE_NO,   /* the name as it is in the object file */
 };
 

@@ -63,8 +63,8 @@ static bool is_deleted(const char *path)
 }
 
 /*
- * Find the kind of a file by its path. GMfifo* is the jobserver of GNU make: bytes that pass
- * through it do not make one file depend on another.
+ * Find the kind of a file by its path. A path GMfifo* is a FIFO of the jobserver of GNU make. The
+ * bytes in this FIFO do not make one file depend on another, so the kind is CONTENT_OTHER.
  */
 static enum content_kind kind_of(const char *path)
 {
@@ -117,7 +117,10 @@ static uint32_t add_name(struct files *files, const char *path)
 	return files->nr_names++;
 }
 
-/* Adds the name, then its directory, then the parent directory, and so on, up to a known name. */
+/*
+ * Adds @path as a name, and then the directories above @path, from the innermost one outwards.
+ * Stops at a path that is already a name.
+ */
 uint32_t files_name(struct files *files, const char *path)
 {
 	char *rest cleanup_free = strdup(path);

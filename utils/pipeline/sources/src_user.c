@@ -94,7 +94,10 @@ static ssize_t read_source(struct source *source, struct event *events, size_t m
 	return src_user_read((struct src_user *)source, events, max, until_ns, err);
 }
 
-/* Go on after the end: the file may have grown, and addresses may have another meaning. */
+/*
+ * Prepare for new records: the file may have grown. An address may now belong to another function,
+ * so src->place must be found again.
+ */
 static int more(struct source *source, struct uft_err *err)
 {
 	struct src_user *src = (struct src_user *)source;
@@ -220,8 +223,9 @@ static void note_damaged_block(struct src_user *src, uint64_t at)
 }
 
 /*
- * Returns the time of the first block from @offset on whose head tells a time. At most LOSSES_MAX
- * heads are read. Returns 0 if none of these heads tells a time.
+ * Searches the heads of the blocks for a time, and returns the first time found. The search begins
+ * with the block at @offset, and examines at most LOSSES_MAX blocks. Returns 0 if none of the heads
+ * of these blocks has a time.
  */
 static uint64_t time_of_blocks(const struct src_user *src, uint64_t offset)
 {
@@ -238,7 +242,10 @@ static uint64_t time_of_blocks(const struct src_user *src, uint64_t offset)
 	return 0;
 }
 
-/* Remember the damaged block at @at, before next_offset. The buffer has a LOST record for it. */
+/*
+ * Remember the damaged block at the file offset @at. The buffer has a LOST record in place of the
+ * block, and src->next_offset is after the block.
+ */
 static void note_lost_block(struct src_user *src, uint64_t at)
 {
 	note_damaged_block(src, at);
@@ -260,7 +267,10 @@ bool src_user_take_damage(struct src_user *src, struct uft_err *err)
 	return true;
 }
 
-/* Read the rest of a block as bytes of records, after its first calls were read one by one. */
+/*
+ * Decode the rest of a block to records in the buffer. The calls before this rest were read one by
+ * one (src_user_calls()).
+ */
 static ssize_t read_rest(struct src_user *src)
 {
 	struct compact_cursor *cursor = src->cursor;
@@ -360,8 +370,8 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/*
-	 * One year. The next record comes sooner. If bytes that are not a record are read as a
-	 * record, their time is rarely within one year after @rec.
+	 * One year. The next record is assumed to come within one year after @rec. Other bytes that
+	 * are read as a record rarely give a time in this year.
 	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
@@ -426,8 +436,9 @@ static bool ends_here(const struct src_user *src)
 }
 
 /*
- * Returns the length of a payload by the function's specification, or 0 if there is no
- * specification or the length does not fit.
+ * Returns the length of the payload at @at. The length follows from the specification of the
+ * function's arguments or return value. Returns 0 if there is no specification, or if neither a
+ * record nor the end of the buffer (ends_here()) follows a payload of this length.
  */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
@@ -588,10 +599,14 @@ static int bad_record(struct src_user *src, const struct record *rec, struct uft
 }
 
 /*
- * Returns a time for a LOST record, because the record itself has no time. The result is the time
- * of the record before the LOST record. If there is no such record, the result is the time of the
- * next record of another type, or else src->after_lost_ns. Returns 0 if no such time is found
- * nearby.
+ * Returns a time for a LOST record, because the record itself has no time. The result is the first
+ * of these times that is known:
+ *
+ * - the time of the record before the LOST record
+ * - the time of the next record of another type, among the next LOSSES_MAX records
+ * - src->after_lost_ns
+ *
+ * Returns 0 if no time is known.
  */
 static uint64_t lost_time(const struct src_user *src)
 {
@@ -672,7 +687,7 @@ struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
 	return *max ? src->cursor : NULL;
 }
 
-/* True for an event that a program has declared: its payload is in another file. */
+/* True for an event that a program has declared. The payload of the event is in another file. */
 static bool is_declared(const struct record *rec)
 {
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;
@@ -717,8 +732,8 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
 		return 0;
 	/*
-	 * The buffer is filled only here, because decoded events point into it. A block that ends
-	 * within a record may be so small that the next block is needed, too.
+	 * Decoded events point into the buffer, so the buffer is filled only here, before the first
+	 * event. One block may not be enough: a small block can end within a record.
 	 */
 	while (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);
@@ -739,9 +754,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		struct record rec = load_record(src, src->at);
 
 		/*
-		 * Look at the time first, and at the payload later. In a growing file, the payload
-		 * of a record later than @until_ns may be incomplete. At this point, a LOST record
-		 * has the time 0.
+		 * Check the time before the payload. In a growing file, the payload of a record
+		 * later than @until_ns may be incomplete. A LOST record has the time 0, so it
+		 * passes this check. The second check uses the result of lost_time().
 		 */
 		if (rec.time_ns > until_ns)
 			return nr;

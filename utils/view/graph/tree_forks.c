@@ -1,4 +1,4 @@
-/* Call trees: the positions of parents when their children were forked (see tree.h). */
+/* Call trees: for each child process, the call that forked the process (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,8 +54,8 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 }
 
 /*
- * Returns the child at *@at. An entry that is @parent itself is skipped. Returns NULL when @parent
- * has no more children.
+ * Returns the child of @parent at index *@at of tree->children, or NULL when @parent has no more
+ * children. If the entry at *@at is @parent itself, first advances *@at to the next entry.
  */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {

@@ -37,8 +37,8 @@ char *put_hex(char *to, uint64_t v, unsigned width)
 }
 
 /*
- * The number after the point counts the next smaller unit. 24 minutes are shown as one hour:
- * uftrace has this error, and our texts must be the same.
+ * The number after the point counts the next smaller unit. This table gives an hour only 24
+ * minutes. uftrace has this error, and our texts must be the same as those of uftrace.
  */
 static const struct time_unit {
 	uint32_t divider; /* the length of this unit in the next smaller unit */

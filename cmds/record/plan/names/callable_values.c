@@ -53,9 +53,10 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 }
 
 /*
- * Makes the capture program. Each step after the head takes one text (struct capture_text). Text 0
- * is "<unset>" at a call, and the result at a return. A step for an argument that @c does not have
- * takes text 0.
+ * Makes the capture program: a CAPTURE_HEAD step, then a step for each argument in @found, then a
+ * step for the result if @found has one. Each step after CAPTURE_HEAD captures one text (struct
+ * capture_text). If @c lacks an argument, the step for this argument captures text 0. When @c is
+ * called, text 0 is "<unset>". When @c returns, text 0 is the result.
  */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
