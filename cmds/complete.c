@@ -1,4 +1,4 @@
-/* Words for the completion of shells (see complete.h). */
+/* Prints the words that a shell offers when it completes an argument (see complete.h). */
 #include "cmds/complete.h"
 
 #include <limits.h>

@@ -1,6 +1,7 @@
 /*
- * Offsets of the probe's struct members for the stubs. This file is compiled to assembly only, and
- * libmcount/offsets.py makes offsets.h from the marked lines.
+ * The stubs need the offsets of members of the probe's structs. The compiler makes assembly of this
+ * file, but the assembly is not linked. libmcount/offsets.py finds the lines with "->" in the
+ * assembly, and makes offsets.h from these lines.
  */
 #include "libmcount/hot/callers.h"
 #include "libmcount/hot/planned.h"

@@ -19,8 +19,8 @@ static inline uint64_t arch_counter_read(void)
 }
 
 /*
- * Returns the number of the current CPU. For getcpu in the vDSO, the kernel stores this number in
- * the limit of a segment (__CPUNODE_SEG).
+ * Returns the number of the current CPU. The kernel stores this number in the limit of a segment
+ * (__CPUNODE_SEG). In the vDSO, getcpu(2) reads the number from the same place.
  */
 static inline uint32_t arch_cpu(void)
 {

@@ -2,7 +2,7 @@
 #ifndef UTRAIL_ARCH_X86_64_XSAVE_H
 #define UTRAIL_ARCH_X86_64_XSAVE_H
 
-/* The bit of AVX in the mask of state components. */
+/* The mask of state components has bit 2 for AVX. */
 #define XSAVE_AVX 4
 
 /* Offsets of the header, and of its end, in an XSAVE area. */

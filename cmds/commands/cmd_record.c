@@ -34,7 +34,7 @@
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 
-/* True for compilers and their launchers, such as ccache. They make only a handful of processes. */
+/* True for programs that start only a few processes: compilers, and launchers such as ccache. */
 static bool is_compiler(const struct opts *opts)
 {
 	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
@@ -335,7 +335,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If infofile_begin() fails, `info` names the kernel files only at the end. */
+	/* If infofile_begin() fails, only the final `info` has the names of the kernel files. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
@@ -417,7 +417,7 @@ static void find_patches(struct run *run, struct recorder *rec)
 
 	if (run->nr_pids)
 		attached_find_patches(run, rec);
-	/* With -p there is no program to search. With --force the program may be a script. */
+	/* With -p, no program is started. With --force, the program may be a script. */
 	if (run->nr_pids || run->opts->rec.force || !realpath(run->program.path, path))
 		return;
 	known = known_module_get(&rec->planner.modules, path);
@@ -600,7 +600,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
-	/* If an error was noted, the user knows the reason already. */
+	/* After such an error, the user knows the reason why nothing was recorded. */
 	if (save_error(rec)->code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);
@@ -711,8 +711,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 		return ret;
 	/*
 	 * A task may have made this process its tracer (PTRACE_TRACEME). When such a task stops,
-	 * the task is released. Children other than the program existed before this process
-	 * executed utrail.
+	 * the loop releases the task. A child other than the program was started by this process
+	 * before the process executed utrail. When such a child ends, the loop reaps the child.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

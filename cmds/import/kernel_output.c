@@ -84,7 +84,8 @@ static bool is_wanted(const struct kernel_output *out, const struct kernel_file 
 	if (!kernel_event_type_of(file, &type))
 		return true;
 	/*
-	 * The formats of function entries and returns are always kept, because readers need both.
+	 * Readers need the formats of function entries and returns. The format of any other event
+	 * is needed only if a record has this event.
 	 */
 	return type.graph.kind || (out->seen[type.id / 64] >> type.id % 64 & 1);
 }

@@ -1,4 +1,8 @@
-/* The code that all entry hooks share: the per-thread guard and the push of a frame. */
+/*
+ * The code that all entry hooks share: the per-thread guard and the push of a frame. The guard is
+ * set while a hook runs. If a signal handler interrupts a hook, the calls of the handler use a
+ * second thread state with its own guard, the aside (aside.c).
+ */
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
 
@@ -6,21 +10,23 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT, rarely. Called for a call inside of a hook of @t, usually a call of a signal handler that
- * has interrupted the hook. Sets the guard of the aside of @t and returns the aside, or NULL when
- * the call is not recorded.
+ * HOT, rarely. Used when a function is called while a hook of @t runs. Usually the caller is a
+ * signal handler that has interrupted the hook. Sets the guard of the aside of @t (aside.c), and
+ * returns the aside. Returns NULL when the call is not recorded.
  */
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT, rarely. Called at the end of a hook that a signal handler has interrupted. Moves the records
- * in the aside of @t to the ring of @t. The guard of @t is still set.
+ * HOT, rarely. Used at the end of a hook that a signal handler has interrupted. The handler's
+ * records are in a buffer, the aside of @t (aside.c). Moves these records to the ring of @t. The
+ * guard of @t is still set.
  */
 void aside_flush(struct thread *t);
 
 /*
- * HOT: finds the state that a call belongs to: the state of the thread, or the aside of that state.
- * Sets the guard of the state found and returns this state. Returns NULL when the call is not
+ * HOT: finds the thread state that records a call. While a hook of the thread runs, the aside, the
+ * thread's second state (aside.c), records the call. Otherwise the thread's first state records the
+ * call. Sets the guard of the state, and returns the state. Returns NULL when the call is not
  * recorded.
  */
 static inline struct thread *guard_enter(void)
@@ -47,8 +53,9 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: does the work of guard_leave() as the last action of a hook. If the aside has records,
- * another function writes them, so that the hook needs no prologue.
+ * HOT: does the work of guard_leave() as the last action of a hook. If a signal handler has left
+ * records in the aside (aside.c), calls guard_leave(). The compiler can make a jump of this last
+ * call, so that the hook needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {
@@ -60,8 +67,10 @@ static inline void guard_leave_fast(struct thread *t)
 }
 
 /*
- * HOT: finds the state that a return belongs to. Sets the state's guard and returns the state, or
- * NULL when there is none. While a hook is interrupted, only frames of the aside return.
+ * HOT: finds the thread state that has the frame of a returning call. Sets the guard of the state,
+ * and returns the state, or NULL when there is none. While a hook is interrupted, only calls of the
+ * signal handler return. The frames of these calls are in the thread's second state, the aside
+ * (aside.c).
  */
 static inline struct thread *guard_return(void)
 {

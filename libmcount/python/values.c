@@ -76,9 +76,9 @@ static struct py_object *value_in_cell(struct py_object *code, struct py_object 
 #define KIND_CELL 0x40 /* CO_FAST_CELL: pycore_code.h */
 
 /*
- * True when inner functions use variable @nr (Python 3.11 and later). For such a variable, the
- * frame has a cell in place of the value. A cell does not prove that inner functions use the
- * variable, because a program may pass a cell as an argument.
+ * For Python 3.11 and later: true when inner functions use variable @nr. For such a variable, the
+ * frame has a cell in place of the value. A cell in the frame does not prove that inner functions
+ * use the variable, because a program may pass a cell as an argument.
  */
 static bool has_cell(struct py_object *code, unsigned nr)
 {
@@ -144,9 +144,9 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		bool is_wanted = wanted & 1ULL << i;
 		/*
-		 * Write only the values that the plan wants from this call. The other values become
-		 * "<unset>", because a condition of a new plan may read a value that was not wanted
-		 * when the function was reported.
+		 * Write only the values that are wanted from this call. All other elements of
+		 * @texts become "<unset>": the recorder may have sent a new plan, and a condition
+		 * of the new plan may read any element.
 		 */
 		struct py_object *o = locals && is_wanted ? value_of(call, locals, i - 1) : NULL;
 

@@ -10,13 +10,19 @@
  */
 void seal_before_filter(uint64_t program);
 
-/* COLD, before this thread gets a filter that is unreadable. Allows no system call from now on. */
+/*
+ * COLD, before this thread gets a filter that the probe cannot read. From now on the probe makes no
+ * system call.
+ */
 void seal_all(void);
 
 /*
  * COLD, at the very start. True when this process has more than @expected seccomp filters, or when
- * there is a /proc, but the number of filters cannot be read. Programs that the recorder starts
- * begin with @expected filters. Makes only system calls that the dynamic linker has just made.
+ * /proc exists and the number of filters is unreadable. This function makes only system calls that
+ * the dynamic linker has just made.
+ *
+ * @expected: the number of filters that the process had when it executed its program, according to
+ *            the recorder's address (control_address_filters())
  */
 bool seal_was_before(unsigned expected);
 

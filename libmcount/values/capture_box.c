@@ -16,7 +16,7 @@ struct box {
 };
 
 #define LOOKS_MAX    256U
-#define CLIMB_MAX    64		  /* a red-black tree of less than 2^32 nodes is not deeper */
+#define CLIMB_MAX    64		  /* levels of a red-black tree with less than 2^32 nodes */
 #define ELEMENTS_MAX (1ULL << 40) /* a greater number of elements is damage */
 
 static bool read_at(uint64_t address, void *to, uint32_t bytes)
@@ -375,7 +375,7 @@ static bool put_elements(struct box *box, const struct box_step *step, uint64_t 
 		put_in_box(box, &shown, sizeof(shown));
 	}
 
-	/* The number of stored elements is filled in at the end. */
+	/* After the loop, the number of stored elements is written at this place. */
 	uint32_t count_at = box->len;
 
 	put_in_box(box, &stored, sizeof(stored));
@@ -423,7 +423,10 @@ static bool put_variant(struct box *box, const struct box_step *step, uint64_t o
 	return put_byte(box, which) && put_value(box, child, object);
 }
 
-/* Writes a weak_ptr. Its object is gone when the object has no owner any more. */
+/*
+ * Writes a weak_ptr: 1 and the object to which the weak_ptr points, or 0 for a null pointer. If no
+ * shared_ptr owns the object any more, writes BOX_EXPIRED instead.
+ */
 static bool put_weak(struct box *box, const struct box_step *step, uint64_t object)
 {
 	uint64_t pointer;

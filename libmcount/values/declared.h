@@ -14,30 +14,32 @@
  * Records an event with @len bytes of @payload. A payload that does not fit in a segment is cut. If
  * there is no room, returns false, and counts the event as lost.
  *
- * The payload goes into the second ring of @t (utils/format/probe/ring.h). A second thread state,
- * thread->payloads, writes this ring, and has no frames. This state and the ring are made at the
- * thread's first event.
+ * The payload goes into the second ring of @t (utils/format/probe/ring.h). @t->payloads, a struct
+ * thread without frames, keeps the position in this ring. The first event of a thread makes the
+ * ring and @t->payloads.
  */
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT, rarely: record an event from the buffer of an aside. In this buffer, the event's payload
- * follows @entry. A loss is not counted.
+ * HOT, rarely: record in the rings of @t an event from an aside, the buffer for records of signal
+ * handlers (hot/aside.h). In the aside, the event's payload follows @entry. Does not count a lost
+ * event.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD, in a thread that the recorder has stopped. declared_choose() notes choices of events
- * (ATTACH_CHOOSE). declared_chosen() tells the choices to the library's copies (ATTACH_CHOSEN).
- * Return 0 or a negative errno.
+ * COLD. The recorder stops a thread of the program, and makes the thread call these functions
+ * (utrail_leave()). declared_choose() stores the recorder's choices of events (ATTACH_CHOOSE).
+ * declared_chosen() tells each copy of libutrail-trace that choices have changed (ATTACH_CHOSEN).
+ * The functions return 0 or a negative errno.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
 /*
- * Returns the probe's functions for events of the program. The probe hands them to each copy of
- * libutrail-trace in the program (trace_copies.h).
+ * Returns the probe's functions for events of the program. The probe hands these functions to each
+ * copy of libutrail-trace in the program (trace_copies.h).
  */
 const struct utrail_trace_recorder *declared_recorder(void);
 
@@ -54,7 +56,10 @@ static inline void declared_forget_ring(struct thread *t)
 	t->has_no_payloads = 0;
 }
 
-/* True when a record in the buffer of an aside is a declared event. */
+/*
+ * True when a record is a declared event. @data is the data word of the record. The record is in an
+ * aside, the buffer for records of signal handlers (hot/aside.h).
+ */
 static inline bool declared_is(uint64_t data)
 {
 	return record_type(data) == RECORD_EVENT && record_has_more(data) &&

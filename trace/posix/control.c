@@ -64,10 +64,10 @@ void pxt_stop(struct pxt_view *view, const void *address)
 }
 
 /*
- * Flushes the stream before the event STOP is recorded. Otherwise fast writers could leave no room
- * for STOP. The function first waits for threads that are writing, since a flush ends at the first
- * unfinished record. If this process is killed before STOP is recorded, the process that completes
- * the log adds STOP.
+ * Flushes the stream before the event STOP is recorded. Without the flush, fast writers could fill
+ * the stream, and STOP would have no room. A flush ends at the first unfinished record, so the
+ * function first waits for threads that are writing. If this process is killed before STOP is
+ * recorded, another process completes the log (keeper.h), and adds STOP.
  */
 void pxt_stop_for_good(struct pxt_handle *handle, const void *address)
 {

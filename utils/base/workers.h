@@ -17,8 +17,8 @@ int workers_start_thread(pthread_t *thread, const pthread_attr_t *attr, void *(*
 unsigned workers_count(unsigned max);
 
 /*
- * @tick: called a few times a second by the calling thread while it waits for the other threads;
- *        NULL: none
+ * @tick: workers_run() calls this function about ten times a second while workers_run() waits for
+ *        the new threads; NULL: none
  */
 struct workers_job {
 	void (*fn)(void *arg, unsigned index);

@@ -220,7 +220,10 @@ static int find_mcount_nops(struct finder *f)
 			ret = add_nops(f, func, func + pad_at(f, func), false);
 		}
 	}
-	/* A place may have a call of the hook instead of nops. Such a place is not counted. */
+	/*
+	 * Without -mnop-mcount, the listed places contain calls of the hook instead of nops. Such
+	 * places are normal, so add_nops() must not count the places in nr_unknown.
+	 */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
 
@@ -274,7 +277,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* an event, for a handler in the program itself */
+		return 0; /* a custom event or typed event, not an entry or exit */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;
@@ -370,8 +373,9 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. The search tries every byte, even within
- * instructions: bytes within an instruction hardly ever look like a call of a hook.
+ * Add the first call of a hook in a function. The search tries every byte, not only the first byte
+ * of each instruction. A wrong result is unlikely: the bytes within an instruction hardly ever look
+ * like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

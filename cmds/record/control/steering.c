@@ -66,8 +66,8 @@ int steering_plan(struct steering *steer, struct process *proc)
 /* --- notes --- */
 
 /*
- * Notes a change for replays. The form is that of notes by users: "<seconds>.<nanoseconds> text"
- * (doc/formats/events.md, "extern.dat").
+ * Appends to extern.dat a line that describes a change. Replays show the line. Users' notes have
+ * the same form: "<seconds>.<nanoseconds> text" (doc/formats/events.md, "extern.dat").
  */
 static void note_change(struct steering *steer, const char *text)
 {
@@ -85,9 +85,9 @@ static void note_change(struct steering *steer, const char *text)
 /* --- filters --- */
 
 /*
- * The actions that record arguments and results. They can only be chosen at the start: the recorder
- * then reads debug information and writes the description of the values, and readers may read this
- * description before the recording ends.
+ * The actions that record arguments and results. The user can choose these actions only before the
+ * recording starts. At the start, the recorder writes a description of the arguments and results.
+ * The description must not change later, because readers may already have read it.
  */
 #define FIXED_ACTIONS ((uint32_t)(TRIGGER_ARG | TRIGGER_RETVAL | TRIGGER_AUTO_ARGS))
 
@@ -333,8 +333,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 /* --- changes --- */
 
 /*
- * The list of functions in a plan depends on @size. So the next plan must apply the options to all
- * modules again.
+ * The list of functions in a plan depends on @size. planner_forget() drops the lists of all
+ * modules, so that the next plan gets new lists.
  */
 static void change_size(struct steering *steer, uint64_t size)
 {

@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* The length in bytes from which texts are written in parts, and the largest length of a part. */
+/* A text of at least this many bytes is written in parts. Each part has at most this many bytes. */
 #define ETRACE_PART 900
 
 /*

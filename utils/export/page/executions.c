@@ -10,8 +10,8 @@
 #define COMMAND_BYTES 400
 
 /*
- * Write the beginning of the command line. It is cut because the command line of a linker may name
- * thousands of object files.
+ * Write the beginning of the command line. The rest is left out, because the command line of a
+ * linker may name thousands of object files.
  */
 static void add_command(struct strbuf *out, const struct execution *execution)
 {

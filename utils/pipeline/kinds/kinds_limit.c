@@ -1,4 +1,4 @@
-/* The type of one event: the probe did not record deeper calls. */
+/* The event "limit:max-stack": the probe does not record the calls that are still deeper. */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

@@ -14,8 +14,8 @@
  * A source is a stream of events ordered by time (doc/internals/add-a-source.md). There are three
  * kinds of sources, with events of one task, of all tasks, or of no task:
  *
- *  of one task    records (src_user), and the queue of events that wait for the task (merger.h):
- *                 a lane merges both
+ *  of one task    the task's records (src_user), and the queue of the task's other events
+ *                 (merger.h): a lane merges the records with the queue
  *  of all tasks   a file of one CPU (src_perf, src_kernel), or proc.dat (src_proc): a merger
  *                 reads all these files, and queues each task's events
  *  of no task     extern.dat (src_extern): merged with the lanes
@@ -27,23 +27,25 @@ struct stage_config;
 /* One thread at a time may call these functions. None of them prints, waits or calls back. */
 struct source_ops {
 	/*
-	 * Returns a lower bound of the times of future events, or UINT64_MAX if there is no event
-	 * now. This function reads no file, so the result may be earlier than the next event.
+	 * Returns a time that is not later than the next event. If the source has no next event at
+	 * present, returns UINT64_MAX. This function reads no file, so the next event may be later
+	 * than the result.
 	 */
 	uint64_t (*next_ns)(struct source *src);
 
 	/*
-	 * Write the next events of the task src->task to @events: at most @max, which is at least
-	 * 1, and none later than @until_ns.
+	 * Write the next events of one task to @events. After the call, src->task is this task. No
+	 * event is later than @until_ns. There is room for @max events; @max is at least 1.
 	 *
 	 * - The @data of events belongs to the source, and is valid until the next read() or
 	 *   read_calls().
 	 * - Times go backwards only in damaged files, or by at most MERGER_LATE_NS in the
 	 *   files of a CPU.
 	 *
-	 * Returns the number of events, 0 if the source has no event up to @until_ns now, or a
-	 * negative errno with @err. Events before an error are returned first. -EBADMSG means
-	 * damage: the caller goes on with the other sources. Other errors end all reading.
+	 * Returns the number of written events, or a negative errno with @err. The number is 0 if
+	 * the source has no event up to @until_ns at present. Events before an error are returned
+	 * first. After -EBADMSG (damage), the caller goes on with the other sources. After any
+	 * other error, the caller reads no source any more.
 	 */
 	ssize_t (*read)(struct source *src, struct event *events, size_t max, uint64_t until_ns,
 			struct uft_err *err);
@@ -74,8 +76,9 @@ struct source_ops {
  * The public beginning of each source.
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
- * @tid, @other_tid: for a growing recording, if @task is NULL: the events will belong to the task
- *                   @tid if task.txt gets that task, or else to the task @other_tid; 0: none
+ * @tid, @other_tid: used in a growing recording while @task is NULL. The task may be added to
+ *                   task.txt later. The events belong to the task @tid if task.txt contains @tid,
+ *                   else to the task @other_tid; 0: none
  */
 struct source {
 	const struct source_ops *ops;
@@ -121,8 +124,8 @@ struct kernel_losses {
 /*
  * Facts that sources of all tasks need.
  *
- * @broken: the first damaged file is reported here; the other files are still read
- * @newcomers: gets tasks that are missing from task.txt, by tid; NULL: not needed
+ * @broken: gets the error of the first damaged file. Damage does not end the reading
+ * @newcomers: gets the tasks that have events, but are not in task.txt; NULL: not needed
  * @takes_notes: fill in @losses and the names of tasks; true only for the first reader of a file
  * @wants_points: events other than calls and times off the CPU are shown
  */
@@ -144,7 +147,10 @@ struct source_list {
 /* Append @src, which the list then owns. Returns 0, or -ENOMEM after closing @src. */
 int source_list_add(struct source_list *list, struct source *src);
 
-/* The arguments of source_kind.open(), for functions that cpu_files_each() calls. */
+/*
+ * The arguments of source_kind.open() in one struct. A function that open() passes to
+ * cpu_files_each() gets this struct as @self.
+ */
 struct source_opening {
 	const struct source_context *context;
 	struct source_list *list;
@@ -157,11 +163,11 @@ struct source_opening {
 int source_open_file(const struct source_opening *in, const char *name);
 
 /*
- * A kind of sources of all tasks; pipeline_feed.c has the table.
+ * A kind of source whose events belong to all tasks. pipeline_feed.c has a table of the kinds.
  *
- * @open: appends the recording's sources of this kind, often one for each CPU. At equal times, the
- *        events of the first source come first. Returns 0, or a negative errno with @err. In both
- *        cases, the caller closes the appended sources
+ * @open: appends the recording's sources of this kind, often one for each CPU. If events have the
+ *        same time, the event of the source that was appended first comes first. Returns 0, or a
+ *        negative errno with @err. In both cases, the caller closes the appended sources
  * @wants: true when a pipeline of this configuration shows events of these sources. NULL: always
  */
 struct source_kind {

@@ -13,8 +13,8 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * The number of bytes that are read at once. The files consist of pages of at most this size, so a
- * read gets whole pages.
+ * The number of bytes that are read at once. The size of a page is a power of two, and at most this
+ * number. So each read gets whole pages.
  */
 #define BUFFER_BYTES (64 * 1024)
 
@@ -153,7 +153,7 @@ static int refill_kernel(struct src_kernel *src)
 	return got > 0;
 }
 
-/* Add the number of records that are missing before the page's first record to src->lost. */
+/* Increase src->lost by the number of records that are missing before the page's first record. */
 static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
@@ -191,7 +191,10 @@ static int next_page(struct src_kernel *src)
 		src->page.at = src->page.end = buffer(src);
 		return 1;
 	}
-	/* The kernel writes no empty pages. An empty page is a hole of unknown size in the file. */
+	/*
+	 * The kernel writes no empty pages, so an empty page is a hole in the file. The size of the
+	 * hole is unknown. Treat the hole as the end of the file.
+	 */
 	if (src->page.at == src->page.end)
 		return 0;
 	note_missed(src);

@@ -1,4 +1,4 @@
-/* The rules of the user's filters and triggers for each function of a recording. */
+/* For each function of a recording: the actions that the user's filters and triggers choose. */
 #ifndef UTRAIL_PIPELINE_RULES_H
 #define UTRAIL_PIPELINE_RULES_H
 
@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * The rules of functions. Each function is looked up once. The struct starts with func_rules_init()
- * and ends with func_rules_deinit().
+ * The rules of functions. Each reader looks up a function once. func_rules_init() fills the struct,
+ * and func_rules_deinit() frees the memory of the struct's members.
  *
  * @filters: NULL: there are none
  * @has_locations: some filter is about source files

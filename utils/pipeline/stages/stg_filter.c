@@ -12,11 +12,11 @@
 #include "utils/pipeline/stages/stage.h"
 
 enum frame_flags {
-	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops it */
-	FRAME_KEEP = 1U << 1,	  /* no time filter drops it */
+	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops the call */
+	FRAME_KEEP = 1U << 1,	  /* no time filter drops the call */
 	FRAME_HAS_KEPT = 1U << 2, /* shown, because a call within it is shown */
 	FRAME_CALLER = 1U << 3,	  /* the function has the action `caller` */
-	FRAME_PASSED = 1U << 6,	  /* the filters have let it pass */
+	FRAME_PASSED = 1U << 6,	  /* the filters have let the call pass */
 	FRAME_SMALL = 1U << 4,	  /* dropped for its size; the self time counts as the caller's */
 	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are shown */
 };
@@ -25,7 +25,7 @@ struct filter_frame {
 	struct selection before;
 	uint64_t threshold_ns;
 	uint64_t extra_ns;	 /* the time of dropped callees, added to this call's self time */
-	const struct func *func; /* NULL: its entry was not seen */
+	const struct func *func; /* NULL: the call's ENTRY was not seen */
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
@@ -76,7 +76,10 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	}
 	to->nr = from->nr;
 	to->now = from->now;
-	/* Conditions on return values are evaluated in the call's own task. */
+	/*
+	 * Only the task that has begun a call evaluates a condition on the call's return value. So
+	 * the copies of the calls get no numbers.
+	 */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;
 	return 0;
@@ -184,9 +187,9 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply each trace_on and trace_off of other tasks that comes before an event at @now_ns. Events
- * that have the same time are in the order of their tasks. reach_switch() applies the task's own
- * trace_on and trace_off.
+ * Apply each trace_on and trace_off that another task has reached before an event of this task at
+ * @now_ns. If events of two tasks have the same time, the event of the task with the lower index
+ * comes first. reach_switch() applies each trace_on and trace_off of this task.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -314,7 +317,10 @@ static bool is_inside(const struct stg_filter *stage)
 	return !(stage->filter->uses & TRIGGER_FILTER) || stage->now.in;
 }
 
-/* Decide at the entry of a call if the call is shown, and change the selection. */
+/*
+ * At the entry of a call: decide if the call is shown, and update stage->now, the state that
+ * decides about the next call.
+ */
 static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 			const struct event *event, bool holds, uint32_t *flags)
 {
@@ -422,7 +428,10 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 	return (frame.flags & (FRAME_SHOWN | FRAME_MARK)) != 0;
 }
 
-/* Calls without names may be around the first call that has a name. They use up levels of -D. */
+/*
+ * The callers of the first call that has a name may be calls without names. Each call without a
+ * name uses up a level of -D.
+ */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {
 	uint32_t unknown = event->indent > event->depth ? event->indent - event->depth : 0;
@@ -447,8 +456,8 @@ static int on_entry_within(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * True when an EXIT without an ENTRY is shown. Its caller is unknown, so only the rules of the
- * called function decide.
+ * True when an EXIT without an ENTRY is shown. The callers of the call are unknown, so only the
+ * rules of the called function decide.
  */
 static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 {
@@ -566,8 +575,8 @@ static int pass_event(struct stg_filter *stage, struct event *event)
 	if (ret <= 0 || stage->is_on)
 		return ret;
 	/*
-	 * Tracing is switched off, so the event is not shown. If @counts_off is set, a call is
-	 * still passed on, since its depth counts.
+	 * Tracing is switched off, so the event is not shown. If @counts_off is set, events of
+	 * calls are passed on with EVENT_OFF, because these calls count in the depth.
 	 */
 	event->flags |= EVENT_OFF;
 	return event->type <= EVENT_EXIT && stage->filter->counts_off;

@@ -230,8 +230,8 @@ static int put_backtraces(const struct graph *graph, const struct occurrences *f
 }
 
 /*
- * Show all calls of a function as one tree. The user may have given a short name that several
- * functions have, such as "m::f" for functions of two crates. Each of these functions gets a tree.
+ * Show one tree for each function that has the name config.func. Each tree sums up all calls of its
+ * function. Several functions may have the same short name, such as "m::f" in two crates.
  */
 static int show_subtree(const struct graph *graph, const struct tree *tree,
 			const struct occurrences *found, struct sink *sink)

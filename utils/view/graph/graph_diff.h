@@ -18,8 +18,8 @@ struct graph_diff_config {
 };
 
 /*
- * Show the differences between the finished trees @base and @pair. Returns 0, -ENOENT when neither
- * has a call of the function, or -ENOMEM.
+ * Show the differences between the finished trees @base and @pair. Returns 0 or a negative errno.
+ * Returns -ENOENT when neither tree has a call of config->func.
  *
  * Call paths are compared by the names of their functions. All programs of a recording count as
  * one program.

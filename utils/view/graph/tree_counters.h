@@ -8,7 +8,7 @@
 /*
  * The counters of the recording.
  *
- * @number: the same as tree_node.counter
+ * @number: tree_node.counter in the nodes of the counter
  * @unit: "nanoseconds" if the counter measures time, else "count"
  */
 struct tree_counters {
@@ -21,8 +21,8 @@ struct tree_counters {
 };
 
 /*
- * Find the counters. @counters starts as { 0 }. @kinds has their names, so it must outlive
- * @counters.
+ * Find the counters. @counters starts as { 0 }. The names of the counters belong to @kinds, so
+ * @kinds must outlive @counters.
  */
 void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 

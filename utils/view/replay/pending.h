@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The limit of pending keys, and of their bytes. */
+/* The maximum number of entries, and the maximum sum of the lengths of their keys. */
 #define PENDING_MAX	  (1U << 20)
 #define PENDING_BYTES_MAX (128UL << 20)
 
