@@ -140,8 +140,8 @@ void callers_forget(void)
 }
 
 /*
- * Cuts @kept out of the range at callers.low, which the stubs check first. The larger of the two
- * remaining pieces becomes the range.
+ * Removes the code of @kept from the range of addresses that begins at callers.low. The larger of
+ * the two remaining pieces becomes the range.
  */
 static void cut(const struct plan_callers *kept)
 {

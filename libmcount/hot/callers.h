@@ -1,4 +1,7 @@
-/* Decides whether the probe may replace a return address, by the code at this address. */
+/*
+ * Decides whether the probe may replace a return address. The decision depends on the code at this
+ * address.
+ */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H
 
@@ -9,9 +12,9 @@
 #include "utils/format/probe/plan.h"
 
 /*
- * Some run times generate code, and fail when an unknown return address is on the stack. So the
- * probe replaces a return address only if it lies in the text of a loaded module. With
- * PLAN_REPLACE_ANY, the return address may lie anywhere.
+ * The runtimes of some languages generate code, and fail when an unknown return address is on the
+ * stack. So the probe replaces a return address only if the address lies in the text of a loaded
+ * module. With PLAN_REPLACE_ANY, the return address may lie anywhere.
  *
  * The probe never replaces a return address in code that PLAN_CALLERS names. Outside of the range
  * at @low, the probe decides for whole pages: if a page contains any code that PLAN_CALLERS names,
@@ -45,8 +48,8 @@ static inline bool callers_know(uint64_t ret)
 }
 
 /*
- * HOT, rarely: true when return address @ret may be replaced. Called only if
- * callers_know() returns false.
+ * HOT, but rarely called: only if callers_know() returns false. True when return address @ret may
+ * be replaced.
  */
 bool callers_look_up(uint64_t ret);
 

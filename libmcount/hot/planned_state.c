@@ -1,4 +1,4 @@
-/* Calls that are not all alike: the memory and the state of a thread (see planned.h). */
+/* The state of a thread under a plan, and the memory of this state (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/hot/frames.h"
@@ -141,7 +141,7 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	const struct planned *p = t->planned;
 	struct selection s = p->now;
 
-	/* In an open thread planned.now does not count the levels of the open calls. */
+	/* planned.now does not count the levels of calls inside of the frame planned.open_base. */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
 	return p->plan && probe_is_recording() && would_record(p, &s, addr);
@@ -202,8 +202,8 @@ void planned_close(struct thread *t)
 	}
 	/*
 	 * If a signal handler leaves this function by longjmp() before p->now is stored, p->now
-	 * does not count these frames. The error lasts only until a frame ends, because p->now then
-	 * becomes pf->before.
+	 * does not count the frames of the loop above. When the next frame ends, p->now becomes
+	 * the @before of this frame, so p->now is right again.
 	 */
 	guard_barrier();
 	state_set(t, p, THREAD_OPEN, THREAD_JUDGED);
@@ -220,7 +220,10 @@ static void forget_known(struct planned *p)
 		p->known[i].addr = 0;
 }
 
-/* A word that is zero is not stored to: a store to an unused page makes the kernel allocate it. */
+/*
+ * Sets the word to 0, but only if needed: a store to an unused page makes the kernel allocate the
+ * page.
+ */
 static void forget_word(uint64_t *word)
 {
 	if (__atomic_load_n(word, __ATOMIC_RELAXED))
@@ -387,8 +390,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * The plan of @t is not freed while the hook of @t is interrupted. The plan of an earlier
-	 * use of the aside may be freed already.
+	 * While the hook of @t is interrupted, the plan of @t stays mapped. An earlier signal
+	 * handler may have left another plan in @aside. The plan in @aside may be unmapped already.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;
@@ -425,7 +428,7 @@ static void begin_late(void *arg)
 
 bool planned_begin_late(struct thread *t)
 {
-	/* Tracing may have ended since the thread was made. */
+	/* Tracing may have ended after the thread was made. */
 	if (!probe.tracing)
 		return false;
 	slow_call(begin_late, t);

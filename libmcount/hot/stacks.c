@@ -12,8 +12,8 @@
 
 /*
  * A stack is assumed to reach this number of bytes below its calls: OWN_REACH for a thread's own
- * stack, and MADE_REACH for a stack that the program has made. The SLACK bytes above the first call
- * that the probe has seen on a stack count as part of that stack.
+ * stack, and MADE_REACH for a stack that the program has made. Each stack is assumed to reach SLACK
+ * bytes above its first call that the probe has seen.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)
@@ -85,9 +85,9 @@ static bool is_in_range(const struct thread *t, uint64_t slot)
 }
 
 /*
- * True when the first call of @t, with @slot, is on the thread's own stack. For the main thread,
- * and when gettid(2) is forbidden, the result is true without a check. The own stack of any other
- * thread ends where pthread_self() points.
+ * True when @slot is the slot of the thread's first call, and lies on the thread's own stack. For
+ * the main thread, and when gettid(2) is forbidden, the stack of @slot is not checked. The own
+ * stack of any other thread ends where pthread_self() points.
  */
 static bool begins_at_home(const struct thread *t, uint64_t slot)
 {
@@ -112,8 +112,8 @@ static void bound_by_neighbours(struct thread *t)
 }
 
 /*
- * True when @slot lies on the stack of @t, but outside of the known bounds. The bounds are then
- * extended.
+ * True when @slot lies on the stack of @t, but outside of the known bounds. In this case, this
+ * function has extended the bounds.
  */
 static bool goes_on(struct thread *t, uint64_t slot)
 {
@@ -158,9 +158,9 @@ static struct thread *find_parked(uint64_t slot)
 }
 
 /*
- * Returns the stack that the thread left when the thread switched to the stack of @t. Returns NULL
- * if the program has not made that stack, if @slot lies elsewhere, or if a thread runs on that
- * stack.
+ * Returns the former stack: the stack that the thread left when the thread switched to the stack of
+ * @t. Returns NULL if the program has not made the former stack, if @slot does not lie on the
+ * former stack, or if a thread runs on the former stack.
  */
 static struct thread *find_around(struct thread *t, uint64_t slot)
 {
@@ -271,7 +271,7 @@ static void switch_to(struct thread *from, struct thread *to)
 	guard_take(to);
 	self = to;
 	guard_barrier();
-	/* If a signal handler has forked before self was changed, the child has given up @to. */
+	/* If a signal handler has forked before the store to `self`, the child has given up @to. */
 	if (unlikely(!atomic_load(&to->in_use)))
 		slow_call(thread_begin_again, to);
 	from->busy = 0;
@@ -381,9 +381,10 @@ static bool lies_in(const struct taking *k, uint64_t address)
 }
 
 /*
- * True when the thread switches to a piece of the stack of @t, for example to an array in the frame
- * of an open call. False if the innermost call of @t lies between the bounds that the program has
- * given. In this case the bounds are wrong, or are the bounds of the whole stack of @t.
+ * True when the stack [k->low, k->high), which the program has announced, is a piece of the stack
+ * of @t, for example an array in the frame of an open call. If the innermost call of @t lies in
+ * [k->low, k->high), the result is false: these bounds are wrong, or are the bounds of the whole
+ * stack of @t.
  */
 static bool is_within(struct thread *t, const struct taking *k)
 {

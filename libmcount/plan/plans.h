@@ -1,6 +1,7 @@
 /*
- * The plan in force, in the form that hooks use. It is made from the memfd that the recorder sends
- * (utils/format/probe/plan.h). Another plan can replace it while threads run.
+ * The plan in force, in the form that hooks use. The recorder sends a plan as a memfd
+ * (utils/format/probe/plan.h), and the probe makes the form for hooks from this memfd. Another plan
+ * can replace the plan in force while threads run.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H
@@ -16,10 +17,11 @@
  * -EINVAL for a bad image, -ENOMEM, or the error of mmap(2).
  *
  *   plans_begin     takes the first plan: sets probe.plan and all that depends on it
- *   plans_extend    adds functions with their rules and captures, library calls and points (dlopen)
+ *   plans_extend    adds functions with their rules and captures, library calls, and patches, for
+ *                   example after dlopen(3)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
- *                   Library calls and points are only added. After the call probe.plain is false.
- *                   Returns -EINVAL when a fixed setting differs, and -EBUSY when
+ *                   Adds library calls and patches, and removes none. After the call probe.plain
+ *                   is false. Returns -EINVAL when a fixed setting differs, and -EBUSY when
  *                   PLANS_RETIRED_MAX replaced plans are still in use
  */
 int plans_begin(int fd);
@@ -34,8 +36,8 @@ int plans_replace(int fd);
 int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
- * Properties of the process that its first plan sets and no later plan can change. Clock, clock_id
- * and max_stack are fixed, too.
+ * The first plan of a process fixes some settings, which no later plan can change. The fixed
+ * settings are the flags below, and the members clock, clock_id and max_stack of struct plan.
  */
 #define PLANS_FIXED_FLAGS                                                                          \
 	((uint32_t)(PLAN_DROP | PLAN_FLIGHT | PLAN_CRASH_REPORT | PLAN_ESTIMATE | PLAN_STEERABLE | \

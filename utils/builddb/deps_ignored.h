@@ -10,8 +10,9 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * Check a list of files to ignore: globs of whole paths, separated by ';'. `*` matches slashes,
- * too. "default" stands for the default list, "none" for nothing. Returns 0 or -ERR_USAGE.
+ * Check a list of files to ignore: globs of whole paths, separated by ';'. `*` matches any
+ * characters, including slashes. "default" stands for the default list, "none" for nothing. Returns
+ * 0 or -ERR_USAGE.
  */
 int deps_ignored_check(const char *list, struct uft_err *err);
 

@@ -109,7 +109,7 @@ static inline bool python_is_name(const char *path)
 	return !*end || strcmp(end, "d") == 0 || strcmp(end, "-dbg") == 0;
 }
 
-/* True for the interpreter as a library, "/usr/lib/libpython3.11.so.1.0". */
+/* True when @path names a library with Python's interpreter: "/usr/lib/libpython3.11.so.1.0". */
 static inline bool python_is_library(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -50,7 +50,10 @@ unsigned peer_own_filters(void)
 	number = proc_status_field(&status, "Seccomp_filters");
 	if (*number)
 		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
-	/* Linux before 5.9 does not report the number of filters. They count as one filter. */
+	/*
+	 * Linux before 5.9 reports the mode of seccomp, but no number of filters. The result is 1
+	 * if the mode is not 0.
+	 */
 	return strtoul(proc_status_field(&status, "Seccomp"), NULL, 10) != 0;
 }
 

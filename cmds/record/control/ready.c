@@ -177,7 +177,7 @@ static struct process *begin_process(struct control *ctl, struct conversation *t
 	return proc;
 }
 
-/* Adds the process of @talk, and answers it. Returns false on failure. */
+/* Adds the process of @talk, and sends this process an answer. Returns false on failure. */
 static bool serve_process(struct control *ctl, struct conversation *talk)
 {
 	int arena_fd cleanup_fd = -1;

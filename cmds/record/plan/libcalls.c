@@ -68,7 +68,7 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__gmon_start__"),
 	/*
 	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call these two functions. The calls
-	 * are not recorded, because the event already has all information.
+	 * are not recorded, because the recorded event of FSTRACE() has all information.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
@@ -146,11 +146,11 @@ bool libcall_is_nested_module(const char *path)
 }
 
 /*
- * The functions that the probe replaces. All calls through a PLT are changed.
+ * The functions that the probe replaces.
  *
- * @by_any: calls that do not use a PLT (-fno-plt) are changed, too. For other functions, such
- *          calls stay unchanged: a thread could still have the probe's address in a register after
- *          the probe was removed
+ * @by_any: true: all calls of the function are changed. False: only calls through a PLT are
+ *          changed. A call without a PLT (-fno-plt) stays unchanged: a thread could still have the
+ *          probe's address in a register after the probe was removed
  */
 static const struct {
 	const char *name;
@@ -195,8 +195,9 @@ static void add_hook(const struct plt_entry *e, struct plan_call_site call, stru
 }
 
 /*
- * Appends the calls in the file @path to @out, with addresses relative to the start of the file.
- * Returns false on failure.
+ * Finds the library calls that the code in the file @path makes and that @choice selects. Appends a
+ * struct plan_call_site for each of these calls to @out. Addresses are relative to the start of the
+ * file. Returns false on failure.
  */
 static bool find_sites(struct libcall_choice choice, const char *path, struct strbuf *out)
 {

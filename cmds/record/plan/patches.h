@@ -34,10 +34,12 @@ struct patches {
 void patches_deinit(struct patches *patches);
 
 /*
- * The patches of an unprepared file, in a quarter of the memory of struct found_patch. The struct
- * starts as { 0 }.
+ * The patches of a file that was not compiled for tracing (unprepared.h). A list of struct
+ * found_patch with the same patches would take four times as much memory. The struct starts as
+ * { 0 }.
  *
- * @chosen: for each function in @known, true when it is patched. NULL: the struct is empty
+ * @chosen: for each function in @known, true when the function is to be patched. NULL: the struct
+ *          is empty
  * @nr: the number of patches of the chosen functions
  */
 struct packed_patches {
@@ -55,17 +57,19 @@ struct packed_patches {
  * @nr_chosen: the number of functions that rules choose in an unprepared file. Some of these
  *             functions may be impossible to patch
  * @counts: the number of chosen functions, by enum unprepared_way
- * @verdicts: for each chosen function, "ADDRESS NAME: how or why not" with a NUL. Empty
- *            unless patches.wants_verdicts is set
+ * @verdicts: for each chosen function, "ADDRESS NAME: TEXT" with a NUL. TEXT tells how the
+ *            function is patched, or why the function cannot be patched. Empty unless
+ *            patches.wants_verdicts is set
  * @has_constructors: the file has its own constructors
  * @is_late_told: it was reported that the constructors were not recorded
  * @base: the lowest address in the file
- * @has_calls: @found includes all calls of hooks. Calls that stay in the text are marked as out
+ * @has_calls: @found has a patch for each instruction that calls a hook. If the instruction is to
+ *             stay in the text, found_patch.is_out is set
  * @by_func: an index of @found by functions, made when it is needed
  *
  * These members are used after rules have changed while programs run (patches_turn()):
  *
- * @has_all: @found has all possible patches. Patches that are not wanted are marked as out
+ * @has_all: @found has all possible patches. If a patch is not wanted, found_patch.is_out is set
  * @generation: the generation of the rules that were applied last
  * @refused: a list of struct patch_refusal. Each element describes a function that cannot be
  *           patched
@@ -136,18 +140,25 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 		 bool is_program, struct patches_turned *turned);
 
 /*
- * The next three calls are about functions that are left out (known_module.left_out).
- * patches_find_calls() finds the calls of compiled-in hooks. patches_can_go() is true when the
- * function from @start to
- * @end, relative to the file's start, has hooks that can be taken out. After a change of
- * known_module.left_out, patches_leave_out() marks the hooks of left-out functions as out. The
- * marks apply to running and later processes.
+ * The option --overhead leaves out functions of the program (known_module.left_out). The next three
+ * functions prepare patches that take the hooks out of such functions.
+ *
+ * patches_find_calls() finds the instructions that call hooks. patches_can_go() is true when the
+ * function from @start to @end has a hook that can be taken out. Both addresses are relative to the
+ * file's start. After a change of known_module.left_out, patches_leave_out() sets
+ * found_patch.is_out so that the functions in known_module.left_out lose their hooks. Running
+ * processes and later processes get these patches.
  */
 void patches_find_calls(struct known_module *known);
 bool patches_can_go(struct known_module *known, bool is_program, uint64_t start, uint64_t end);
 void patches_leave_out(struct known_module *known);
 
-/* Add a struct plan_patch to @out for each patch of @known, which is loaded as @module. */
+/*
+ * Add to @out a struct plan_patch for each patch of the file @known. Patches with
+ * found_patch.is_out are skipped.
+ *
+ * @module: the module that a process has loaded from this file
+ */
 void patches_bind(const struct known_module *known, const struct control_module *module,
 		  bool is_program, struct strbuf *out);
 
@@ -178,7 +189,7 @@ void process_patches_deinit(struct process_patches *patches);
 
 /*
  * Add the patches of @known as the rules have chosen them (patches_turn()). @known is loaded as
- * @module. Call process_patches_sort() after the last call.
+ * @module. Call process_patches_sort() after the patches of all modules were added.
  */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);
@@ -196,13 +207,14 @@ int process_patches_sort(struct process_patches *patches);
 void process_patches_keep_wanted(struct process_patches *patches);
 
 /*
- * Returns the entry of @ends for @site, or NULL when no function ends at @site. Call it after
- * process_patches_sort().
+ * Returns the entry of @ends for @site, or NULL when no function ends at @site. Call
+ * process_patches_sort() first.
  */
 const struct patch_end *process_patches_end(const struct process_patches *patches, uint64_t site);
 
 /*
- * At the end, report functions that could not be patched, and rules without a match.
+ * Report functions that could not be patched, and rules without a match. Call this function after
+ * all files were searched.
  *
  * @names: the names of existing functions, each with its NUL
  */

@@ -42,8 +42,9 @@ void rule_set_deinit(struct rule_set *set);
 uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 
 /*
- * Call this function when @filters opt out the function @subject. If any spec in @filters opts in
- * @subject, a rule with PLAN_FILTER is added. No function uses the added rule.
+ * Call this function when the specs in @filters, taken together, opt out the function @subject. If
+ * one of these specs, taken alone, would opt in @subject, a rule with PLAN_FILTER is added. No
+ * function uses the added rule.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

@@ -1,4 +1,4 @@
-/* Finds the files that a task's names refer to (see named_files.h). */
+/* Finds the files to which a task's path names refer (see named_files.h). */
 #include "cmds/record/proc/named_files.h"
 
 #include <errno.h>
@@ -88,7 +88,8 @@ static int open_in_root(const struct view *view, const char *name, int flags)
 }
 
 /*
- * Opens the base directory of the task's names: view->dirfd, or the working directory of the task.
+ * Opens the directory in which the search for a relative name begins: view->dirfd, or the working
+ * directory of the task.
  */
 static int open_base(const struct view *view)
 {
@@ -315,8 +316,8 @@ static int open_path(const struct view *view, const char *name, int links)
 		return open_by_steps(view, name, links);
 	}
 	/*
-	 * If view->is_late is set, the task may have changed its working directory, so that
-	 * directory is not used.
+	 * If view->is_late is set, the task may have changed its working directory after
+	 * the use of @name. In this case the working directory is not used.
 	 */
 	return fd < 0 && *name != '/' && errno != ENOENT && !view->is_late
 		       ? open_from(view, name, flags)
@@ -425,8 +426,8 @@ static void find_directory(const struct view *view, const struct strbuf *dir, st
 
 /*
  * Go up from the base directory once for each ".." at the beginning of @name. @base gets the
- * resulting directory. Returns the rest of @name. This needs no search, because the path of the
- * base directory contains no links.
+ * resulting directory. Returns the rest of @name. The file system is not searched, because the path
+ * of the base directory contains no links.
  */
 static const char *climb_name(const struct view *view, const char *name, struct strbuf *base)
 {

@@ -1,5 +1,6 @@
 /*
- * Finds the files to which a task's names refer. The results are paths as the recorder sees them.
+ * Finds the files to which a task's path names refer. The results are paths as the recorder sees
+ * them.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H

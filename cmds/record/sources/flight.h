@@ -16,8 +16,9 @@ struct writers;
 #define FLIGHT_BYTES_MIN (128ULL << 10)
 
 /*
- * The saved files. The list starts with the oldest. When the files exceed the part of --max-size
- * that is for tasks (sources_left_bytes()), the oldest are removed. Protected by @lock.
+ * The saved files. The list starts with the oldest file. sources_left_bytes() returns the maximum
+ * size of all saved files together. If the files need more bytes, the oldest files are removed.
+ * Protected by @lock.
  *
  * @nr_gone: the number of removed files whose tasks are still in task.txt
  */

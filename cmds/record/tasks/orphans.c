@@ -176,9 +176,9 @@ static uint64_t count_forks(const struct processes *procs)
 void orphans_look(struct processes *procs)
 {
 	/*
-	 * A child may fork and end during a look, so the look is repeated when forks were noted
-	 * meanwhile. The program writes the notes, and could cause looks for ever. So the number of
-	 * looks is limited.
+	 * A child may fork and end during a round of this loop. If forks were noted during a
+	 * round, the loop makes another round. The program notes the forks, and could cause rounds
+	 * for ever. So the number of rounds is limited.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);

@@ -18,9 +18,10 @@ void nearest_init(struct nearest *n, const char *typed)
 
 /*
  * Returns the edit distance: the number of letters to change, add, drop, or swap with their
- * neighbour. There may be many words, so this must be fast. Two bit vectors represent a column of
- * the table of distances. The bits of `more` mark the rows whose distance is one more than the
- * distance in the row above. The bits of `less` mark the rows whose distance is one less.
+ * neighbour. There may be many words, so this function must be fast. Two bit vectors represent a
+ * column of the table of distances. The bits of `more` mark the rows whose distance is one more
+ * than the distance in the row above. The bits of `less` mark the rows whose distance is one less
+ * than the distance in the row above.
  * Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)
@@ -83,8 +84,8 @@ void nearest_text(const struct nearest *n, const char *prefix, struct strbuf *ou
 {
 	for (size_t i = 0; i < n->nr; i++) {
 		/*
-		 * Leave out words whose distance exceeds the best word's distance. But if the best
-		 * word's distance is above 1, keep words whose distance exceeds that distance by 1.
+		 * Leave out words whose distance exceeds a limit. The limit is the distance of the
+		 * best word. If the distance of the best word is above 1, the limit is one higher.
 		 */
 		if (n->best[i].distance > n->best[0].distance + (n->best[0].distance > 1))
 			break;

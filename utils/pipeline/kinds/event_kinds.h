@@ -29,8 +29,9 @@ void event_kinds_deinit(struct event_kinds *kinds);
 
 /*
  * Find the kind of an event. The result is valid until the function is called again. If the id is
- * unknown in a growing recording, events.txt is read again: a new line may name the id. An id
- * that stays unknown gets the nameless row of its range.
+ * unknown in a growing recording, events.txt is read again, because a line for the id may have been
+ * added. If the id is still unknown, the result is the kind of all unnamed events in the
+ * same range of ids (event_kind_fixed()).
  */
 const struct event_kind *event_kinds_find(struct event_kinds *kinds, uint64_t id);
 

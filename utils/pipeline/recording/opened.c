@@ -85,7 +85,10 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 	return true;
 }
 
-/* Set @first, and return the number of calls from index @first to the innermost call. */
+/*
+ * Sets opened->first: all open calls from this index on have addresses. Returns the number of these
+ * calls.
+ */
 static size_t count_known(struct opened *opened)
 {
 	opened->first = opened->nr;

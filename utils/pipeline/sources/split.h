@@ -12,10 +12,11 @@
  * A part of a task's file, with the state of the reader at @start_offset.
  *
  * @end_offset: the offset at which the piece ends; UINT64_MAX: the end of the file
- * @other_at, @other_end: the piece's part of the lane's queue
+ * @other_at, @other_end: the piece contains the events [@other_at, @other_end) of lane->queued
  * @calls: the state of pairing calls; the piece owns calls.frames and calls.open
  * @lane: the lane of the whole task
- * @path: the calls that are open at the beginning and that stages show, the outermost first
+ * @path: the functions of the calls that are open at the beginning of the piece, the outermost
+ *        first. Calls that the stages hide are left out
  * @record_ns: the time of the record before the piece
  */
 struct piece {
@@ -44,7 +45,7 @@ bool lane_can_split(const struct lane *lane);
  *
  * @take: gets one piece after the other, in the order of reading, and owns the pieces; a piece has
  *         about @piece_bytes
- * @last: becomes the rest of the file, which the caller owns
+ * @last: gets the last piece, which has the rest of the file. The caller owns this piece
  *
  * No further piece begins after the open calls become uncertain. The open calls are uncertain if
  * calls were open when the task began, if records were lost, if times go backwards, or if an EXIT

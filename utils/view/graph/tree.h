@@ -114,8 +114,9 @@ struct tree_unseen {
 
 /*
  * @wants_details: set it before the first event
- * @wants_counters: nodes also have the growth of counters; only used with @kinds
- * @counts_outside: time off the CPU outside of functions is counted, too
+ * @wants_counters: the growth of counters is added up (tree_node.value); needs @kinds
+ * @counts_outside: true: all time off the CPU counts; false: only time off the CPU within
+ *         functions counts
  * @counts_inherited: if a forked child returns from a call of its parent, this call is counted
  *         again for the child
  * @roots: one for each of data->sessions, and one more for recordings without sessions
@@ -167,7 +168,7 @@ int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *er
 void tree_deinit(struct tree *tree);
 #define cleanup_tree cleanup(tree_deinit)
 
-/* Configure a pipeline for the needs of a tree. The pipeline is opened afterwards. */
+/* Configure a pipeline for the needs of a tree. Call this function before pipeline_open(). */
 void tree_configure(struct pipeline_config *config);
 
 /* The function for view.events; @self is the struct tree. */
@@ -211,8 +212,8 @@ int tree_sort(struct tree_node *root);
 int tree_sort_by(struct tree_node *root, int (*compare)(const void *a, const void *b));
 
 /*
- * Copy all nodes below @from, and add the copies below @to. Afterwards, the @last of each copied
- * node points to the node's copy. This @last is not a hint any more. Returns 0 or -ENOMEM.
+ * Copy all nodes below @from, and add the copies below @to. Afterwards, the @last of each node
+ * below @from points to the copy of that node, and is not a hint any more. Returns 0 or -ENOMEM.
  */
 int tree_add_below(struct tree *tree, struct tree_node *to, struct tree_node *from);
 
@@ -226,10 +227,13 @@ struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
 
-/* Returns the function that represents the name of @func, or NULL when memory is short. */
+/*
+ * Returns the function that represents all functions with the name of @func, or NULL when memory is
+ * short.
+ */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
-/* Returns a sum of times, or 0 if it is negative. */
+/* Returns @ns, a sum of times, or 0 if the sum is negative. */
 static inline uint64_t tree_positive(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? 0 : ns;

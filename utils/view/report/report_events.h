@@ -22,7 +22,8 @@ struct event_row {
  *
  * @by_id, @by_name: the elements of @rows, for look-ups
  * @nr_events: the number of events in all rows
- * @first_ns, @last_ns: the times of the first and the last event in the pipeline, calls included
+ * @first_ns, @last_ns: the times of the first and the last event in the pipeline. These two events
+ *                      may be entries or exits of calls
  */
 struct report_events {
 	struct report_config config;

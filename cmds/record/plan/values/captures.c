@@ -51,7 +51,10 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
  */
 #define BOX_BYTES_MIN 8U
 
-/* Sets the sizes of boxes so that as much as possible of each container is captured. */
+/*
+ * Sets the size of the box of each container in @list. A box gets room for @elements elements, or
+ * for fewer elements if all boxes together would exceed BOXES_BYTES.
+ */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
 	size_t nr = 0;

@@ -132,7 +132,8 @@ export function showSearch(app) {
 }
 
 /**
- * Returns a text that tells which data of a recording in parts is missing, and how to get it.
+ * Returns a text about data that the page lacks, or "". If the page is served in parts, the text
+ * tells how to get a page with the missing data.
  * @param {import("../state/app.js").App} app
  */
 function missingText({ state: { view, func, search, part }, recording }) {
