@@ -72,7 +72,7 @@ uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs)
 	return exit_guarded(self, slot, regs);
 }
 
-/* HOT, rarely (libmcount/hot/probe.h). */
+/* HOT on some calls (libmcount/hot/probe.h). */
 void probe_leave(void)
 {
 	guard_leave(self);

@@ -15,8 +15,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT, rarely. Called when a call is too deep to be recorded. With PLAN_TELLS_DEPTH, counts this
- * call, and records at most one event EVENT_ID_LIMIT_DEPTH in the innermost open call.
+ * HOT on some calls. Called when a call is too deep to be recorded. With PLAN_TELLS_DEPTH, counts
+ * this call, and records at most one event EVENT_ID_LIMIT_DEPTH in the innermost open call.
  */
 void note_too_deep(struct thread *t);
 
@@ -26,7 +26,7 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 }
 
 /*
- * HOT, rarely. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
+ * HOT on some calls. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
  * written.
  */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
@@ -118,14 +118,14 @@ static inline uint64_t frame_return(const struct frame *f)
 }
 
 /*
- * HOT, rarely. Called when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
- * innermost calls with FRAME_KEPT that have returned.
+ * HOT on some calls. Called when the innermost call has FRAME_KEPT and a call with @slot begins.
+ * Ends the innermost calls with FRAME_KEPT that have returned.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT, rarely. Called while probe.plain is set. If the innermost frame has FRAME_KEPT, turns off
- * the fast paths of the stubs, because the next call must check whether the innermost call has
+ * HOT on some calls. Called while probe.plain is set. If the innermost frame has FRAME_KEPT, turns
+ * off the fast paths of the stubs, because the next call must check whether the innermost call has
  * returned. Otherwise turns the fast paths on again.
  */
 void frames_narrow(struct thread *t);

@@ -271,14 +271,14 @@ bool planned_would_record(const struct thread *t, uint64_t addr);
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * HOT, rarely. Ends the innermost frame, which has FRAME_UNSEEN. The time of the return is unknown,
- * so the EXIT gets the present time.
+ * HOT on some calls. Ends the innermost frame, which has FRAME_UNSEEN. The time of the return is
+ * unknown, so the EXIT gets the present time.
  */
 void planned_leave_unseen(struct thread *t);
 
 /*
- * HOT, rarely. Ends the innermost frame, which has FRAME_KEPT. The EXIT gets an estimated time
- * (planned_begin_estimate()).
+ * HOT on some calls. Ends the innermost frame, which has FRAME_KEPT. The EXIT gets an estimated
+ * time (planned_begin_estimate()).
  */
 void planned_leave_kept(struct thread *t);
 
@@ -295,7 +295,7 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
-/* HOT, rarely. True when the ENTRY of the innermost call has been written. */
+/* HOT on some calls. True when the ENTRY of the innermost call has been written. */
 bool planned_is_top_written(struct thread *t);
 
 /* HOT: for each frame up to and including @f, writes the ENTRY if the ENTRY was held back. */
@@ -311,15 +311,15 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT, rarely. Switches @t to the plan in force, which then decides about the next calls of @t.
- * Open calls keep the flags and the captures that an earlier plan gave them. planned.now gets the
- * value that follows from the plan in force and from the open calls.
+ * HOT on some calls. Switches @t to the plan in force, which then decides about the next calls of
+ * @t. Open calls keep the flags and the captures that an earlier plan gave them. planned.now gets
+ * the value that follows from the plan in force and from the open calls.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT, rarely. Makes a struct planned for a thread that has none, because PLAN_SELECTIVE was not
- * set when the thread began. Returns false when tracing has ended, or when there is no memory.
+ * HOT on some calls. Makes a struct planned for a thread that has none, because PLAN_SELECTIVE was
+ * not set when the thread began. Returns false when tracing has ended, or when there is no memory.
  */
 bool planned_begin_late(struct thread *t);
 
@@ -347,7 +347,7 @@ void planned_end(struct thread *t);
 void planned_begin(struct thread *t);
 
 /*
- * HOT, rarely. Gives @aside (aside.h) the plan and the selection of @t. Called when a signal
+ * HOT on some calls. Gives @aside (aside.h) the plan and the selection of @t. Called when a signal
  * handler has interrupted a hook of @t, and the handler makes its first call.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);

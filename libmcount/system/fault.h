@@ -70,7 +70,7 @@ void fault_after_fork(void);
 /* Any context. Called before this thread's signal mask changes by a jump or a switch of stacks. */
 void fault_forget_mask(void);
 
-/* HOT, rarely. Finds out what a fault in this thread would do, and sets fault_state. */
+/* HOT on some calls. Finds out what a fault in this thread would do, and sets fault_state. */
 void fault_look(void);
 
 /* The work of fault_copy() and fault_copy_string() in a thread that is not FAULT_GUARDED. */

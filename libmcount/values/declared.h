@@ -21,9 +21,9 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT, rarely: record in the rings of @t an event from an aside, the buffer for records of signal
- * handlers (hot/aside.h). In the aside, the event's payload follows @entry. Does not count a lost
- * event.
+ * HOT on some calls: record in the rings of @t an event from an aside, the buffer for records of
+ * signal handlers (hot/aside.h). In the aside, the event's payload follows @entry. Does not count a
+ * lost event.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
