@@ -29,7 +29,8 @@ static unsigned edit_distance(const struct nearest *n, const char *word)
 	uint64_t last = n->len ? 1ULL << (n->len - 1) : 0;
 	uint64_t more = UINT64_MAX; /* bits where the distance is one more than in the row above */
 	uint64_t less = 0;
-	uint64_t same = 0; /* bits where the distance equals its upper left neighbour */
+	/* rows whose distance equals the distance one row above and one column to the left */
+	uint64_t same = 0;
 	uint64_t before = 0;
 	unsigned distance = n->len;
 
