@@ -264,20 +264,23 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 
 /*
  * Finds the frame of a function that pops its own arguments, and has therefore moved its return
- * address to @slot. Only frames with slots near @slot are searched. Returns NULL when none of these
- * frames owns its slot (owns_slot()).
+ * address to @slot. The slot of this frame is near @slot. Inner frames may be far away, for example
+ * after a longjmp() out of their functions. Returns NULL when no frame near @slot owns its slot
+ * (owns_slot()).
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {
 	struct frame *moved = NULL;
 
-	for (struct frame *f = t->top; f > t->frames && f->slot - slot + MOVED_MAX < 2 * MOVED_MAX;
-	     f--) {
-		if (f->slot > slot && moved)
+	for (struct frame *f = t->top; f > t->frames; f--) {
+		bool is_near = f->slot - slot + MOVED_MAX < 2 * MOVED_MAX;
+
+		if (moved && (!is_near || f->slot > slot))
 			break;
-		if (owns_slot(f))
-			moved = f;
-		if (f->slot > slot && moved)
+		if (!is_near || !owns_slot(f))
+			continue;
+		moved = f;
+		if (f->slot > slot)
 			break;
 	}
 	return moved;

@@ -555,6 +555,35 @@ TEST(test_realigned_stack)
 	}
 }
 
+/* A function pops its arguments: it moves its return address up to their place, and returns there. */
+TEST(test_moved_return)
+{
+	static const struct {
+		unsigned inner; /* the place of an inner call, which longjmp() has left */
+		int up;		/* in words */
+	} cases[] = {
+		{ 2990, 3 }, { 2990, 127 }, { 2990, -2 },      { 2000, 3 },
+		{ 100, 3 },  { 100, -2 },   { 3000 - 127, 1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scene s;
+		uint64_t ret;
+
+		begin(&s);
+		push(&s, 3500, fresh_return(&s));
+		push(&s, 3000, ret = fresh_return(&s));
+		if (cases[i].inner < 2990) {
+			push(&s, cases[i].inner, fresh_return(&s));
+			leave_until(&s, 2);
+		}
+		leave_until(&s, 1);
+		assert_int_equal(probe_exit((uint64_t)&stack[3000 + cases[i].up], &no_regs), ret);
+		leave(&s);
+		end(&s);
+	}
+}
+
 /*
  * A thread ends with open calls. Their slots get the program's addresses back, and the return
  * address of each of these calls is still found.
