@@ -29,9 +29,9 @@ static uint64_t read_xcr0(void)
 }
 
 /*
- * Computes the size of the XSAVE area. The area has its components in the order of their numbers,
- * so it ends with the last component. CPUID is asked only about the last one, because each CPUID
- * takes 20 us under a hypervisor.
+ * Computes the size of the XSAVE area. The components are in the order of their numbers, so the
+ * area ends where the last component ends. CPUID is asked only about the last component, because
+ * each CPUID instruction takes 20 us under a hypervisor.
  */
 void arch_init(void)
 {

@@ -11,8 +11,8 @@
 #include "utils/base/err.h"
 
 /*
- * Check the files that opts->args names after its first word, and list their errors. Returns an
- * exit status, or a negative error with @err.
+ * Check the logs whose paths are in opts->args, from opts->args[1] on. List the errors in these
+ * logs. Returns an exit status, or a negative error with @err.
  */
 int events_log_check(const struct opts *opts, struct uft_err *err);
 
@@ -40,8 +40,8 @@ void log_problems_note(struct log_problems *problems, const char *path, uint64_t
 		       const char *wrong);
 
 /*
- * Report the number of wrong lines of the last file that log_problems_note() has not reported. Call
- * this function after the last wrong line.
+ * log_problems_note() reports only the first wrong lines of a file. Report the number of the other
+ * wrong lines in the last file. Call this function after the last wrong line.
  */
 void log_problems_end(struct log_problems *problems);
 

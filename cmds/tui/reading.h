@@ -52,20 +52,20 @@ void reading_close(struct tui_reading *reading);
 int reading_run_tree(struct tui_reading *reading, struct uft_err *err);
 
 /*
- * Add up all calls for @report into @agg, whose former content is dropped. Returns 0, or a negative
- * error with @err.
+ * Drop the content of @agg, and store in @agg the sums of all calls, as @report needs them. Returns
+ * 0, or a negative error with @err.
  */
 int reading_add_up(struct tui_reading *reading, const struct report *report, struct uft_err *err);
 
 /*
- * Make the reading end as if there were no more records. Called from a thread other than the one
- * that reads.
+ * Called while another thread runs reading_run_tree() or reading_add_up(). The running function
+ * then ends as if there were no more records.
  */
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on @data. Any thread may call this function. If several threads call it, they
- * wait for each other, because filters remember their matches.
+ * Open a pipeline on @data. Any thread may call this function. Only one pipeline is opened at a
+ * time, because pipeline_open() writes to the filters, and all pipelines share the filters.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,
 			  const struct pipeline_config *config, struct uft_err *err);

@@ -25,25 +25,25 @@
  * innermost frame with such a struct. By counting the frames above planned.open_base, the probe can
  * compute the missing structs of these frames. planned.now is the selection inside of
  * planned.open_base. Before other code uses the frames without structs, planned_settle() makes the
- * structs, and the thread is no longer open. Each of these frames then ends on the slow path.
- * Therefore the code for common cases must not settle a thread.
+ * structs. The thread is then settled, and no longer open. Each of these frames then ends on the
+ * slow path. Therefore the code for common cases must not settle a thread.
  *
  * An open thread is not settled at these calls:
  *
  * - A call whose values are captured, if planned_is_alike() is true for the called function
  *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
  *   open_frame and is thread->fast_base. Therefore planned_leave_open() handles the return.
- * - A call of a function with a rule that only opts out. The call has a frame whose time is
- *   OPEN_OUT. Until this call ends, the thread is barred: no call within this call is recorded.
- * - A call that is too deep. With -finstrument-functions the call has a frame whose time is
- *   OPEN_TOO_DEEP.
+ * - A call of a function whose rule only opts out. The call has a frame whose time is OPEN_OUT.
+ *   Until this call ends, the thread is barred: no call within this call is recorded.
+ * - A call that is deeper than the limit of depth. With -finstrument-functions the call has a
+ *   frame whose time is OPEN_TOO_DEEP.
  *
- * While no unfinished call is opted in, a thread may be ready. At the next call of a function with
- * a rule that only opts in, the thread becomes open. A ready thread is prepared like an open
- * thread, but thread->calls is planned.skip_outside, and planned.now.in is 0. The call at which the
- * thread becomes open first gets the frame thread->admitted. Then thread->calls and planned.now.in
- * change. If a signal handler leaves the hook by longjmp() before this change, the thread keeps the
- * frame and stays ready.
+ * While no unfinished call is opted in, a thread may be ready. At the next call of a function whose
+ * rule only opts in, the thread becomes open. A ready thread is prepared like an open thread, but
+ * thread->calls is planned.skip_outside, and planned.now.in is 0. To open the thread, the hook
+ * first pushes the frame thread->admitted for the call. Then the hook changes thread->calls and
+ * planned.now.in. If a signal handler leaves the hook by longjmp() before this change, the thread
+ * keeps the frame and stays ready.
  */
 #define OPEN_OUT      0
 #define OPEN_TOO_DEEP 1
@@ -126,9 +126,10 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 }
 
 /*
- * Makes @t open or ready, if possible, after a call has begun or ended.
+ * After a call has begun or ended: changes the state of @t to THREAD_OPEN or THREAD_READY, if
+ * possible.
  *
- * @pf: belongs to the innermost frame
+ * @pf: belongs to the frame t->top
  */
 static inline void planned_open(struct thread *t, const struct planned_frame *pf)
 {
@@ -146,15 +147,16 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 	    now->threshold_ns || now->size || now->level > RECORD_DEPTH_MAX)
 		return;
 	/*
-	 * The fast paths count from the depth of the innermost record. So the innermost call, if
-	 * any, must have an ENTRY. The depth of this ENTRY must be one less than now->level.
+	 * The fast paths copy the depth of the innermost call, and add 1 for a new call. So the
+	 * innermost call, if any, must have an ENTRY. The depth of this ENTRY must be one less than
+	 * now->level.
 	 */
 	if ((t->top > t->frames && pf->flags != (PLANNED_RECORD | PLANNED_WRITTEN)) ||
 	    ((record_depth(t->top->data) + 1) & RECORD_DEPTH_MAX) != now->level)
 		return;
 	/*
-	 * now->depth counts from a call that is opted in, and has no meaning outside of such calls.
-	 * The next call that is opted in begins with the plan's limit of depth.
+	 * With PLAN_OPT_IN_FILTER, now->depth has a meaning only inside of calls that are opted in.
+	 * Outside of such calls, store the limit for the next such call: the plan's limit of depth.
 	 */
 	if (is_outside)
 		now->depth = p->depth;
@@ -198,8 +200,8 @@ static inline void planned_admit_over(struct thread *t)
 }
 
 /*
- * Pushes the frame of the call at which a ready thread becomes open. No values of the call are
- * captured.
+ * Pushes the frame of a call that changes the thread's state from THREAD_READY to THREAD_OPEN. No
+ * values of the call are captured.
  */
 static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)
@@ -211,8 +213,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 }
 
 /*
- * In an open thread, pushes a frame without a record. A signal handler may leave this function by
- * longjmp() at any point, so state_keep_back() comes before the push.
+ * Pushes a frame without a record, in the state THREAD_OPEN. A signal handler may leave this
+ * function by longjmp() at any point, so state_keep_back() comes before the push.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)
@@ -228,8 +230,9 @@ static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t r
 }
 
 /*
- * In an open thread, pushes a frame for a call that is too deep. The frame only shows where the
- * call ends. Returns false when the call is not too deep, or no frame is left.
+ * In the state THREAD_OPEN, pushes a frame for a call that is deeper than the limit of depth. The
+ * frame only shows where the call ends. Returns false when the call is not deeper, or no frame is
+ * left.
  */
 static inline bool planned_push_too_deep(struct thread *t, uint64_t slot, uint64_t ret,
 					 uint64_t addr)

@@ -93,8 +93,9 @@ static bool note_choice(const struct control_declared *answer)
 }
 
 /*
- * Declares an event to the recorder. Returns its number, or 0 when it is not recorded. The recorder
- * counts the events that it refuses. The probe counts the events that the recorder does not get.
+ * Declares an event to the recorder. Returns the number of the event, or 0 when the event gets no
+ * number. The recorder counts the declarations that it refuses. During a recording, the probe
+ * counts the declarations that fail for other reasons.
  */
 static uint32_t declare_now(const char *id, const char *format, const char *common)
 {
@@ -145,8 +146,8 @@ static int choose_declared(uint32_t event, const char *id)
 /* --- choices that change --- */
 
 /*
- * The largest number of watchers. Each copy of libutrail-trace has one. A process has few copies,
- * one in each plugin that was linked with the library.
+ * The largest number of watchers. Each copy of libutrail-trace in the process has one watcher. A
+ * process has few copies: each plugin that was linked with the library may have its own copy.
  */
 #define WATCHERS_MAX 16
 
@@ -216,8 +217,8 @@ static void begin_payloads(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	/*
-	 * A signal handler may interrupt a hook and fork. In the child, the free rings belong to
-	 * the parent until this hook ends.
+	 * A signal handler may interrupt a hook and fork. The child then goes on with the hook.
+	 * Until the hook has ended in the child, the free rings belong to the parent.
 	 */
 	struct ring *r = p && !t->leaves_ring ? arena_claim_ring() : NULL;
 
@@ -286,7 +287,7 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 			const void *payload)
 {
 	uint32_t bytes = sizeof(*entry) + ALIGN_UP(entry->len, 8U);
-	/* Reserve the record first: in a forked child, this call gives @t its ring. */
+	/* Reserve the record before payloads_of(): hot_reserve() gives a forked child its ring. */
 	char *at = hot_reserve(t, sizeof(struct record));
 	struct thread *p = likely(at) ? payloads_of(t) : NULL;
 	char *data = likely(p) ? hot_reserve(p, bytes) : NULL;
@@ -352,8 +353,8 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least room of a struct utrail_trace_place, in bytes. Most payloads are shorter. Since the
- * number is small, little room is wasted at the end of a segment.
+ * The least room of a struct utrail_trace_place, in bytes. Most payloads need less. If a segment
+ * has less room left, that room stays unused. Since PLACE_MIN is small, little room is wasted.
  */
 #define PLACE_MIN 256
 

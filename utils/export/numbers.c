@@ -1,4 +1,4 @@
-/* Numbers functions and texts in the order in which they come (see numbers.h). */
+/* Gives numbers to functions and texts, in the order of first use (see numbers.h). */
 #include "utils/export/numbers.h"
 
 #include <stdlib.h>

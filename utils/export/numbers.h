@@ -31,8 +31,8 @@ void func_numbers_deinit(struct func_numbers *numbers);
 uint32_t func_number_new(struct func_numbers *numbers, const struct func *func);
 
 /*
- * HOT: returns the number of @func plus one, or 0 when memory is short. A new function is
- * added first. For a new function the result is the new value of numbers->nr.
+ * HOT: returns the number of @func plus one, or 0 when memory is short. If @func has no number,
+ * @func gets the next number. In this case, the result is the new value of numbers->nr.
  */
 static inline uint32_t func_number(struct func_numbers *numbers, const struct func *func)
 {
@@ -56,8 +56,8 @@ struct text_numbers {
 void text_numbers_deinit(struct text_numbers *numbers);
 
 /*
- * Returns one plus the number of @text, or 0 when there is not enough memory. A new text is added
- * first. For a new text the result is the new value of numbers->nr.
+ * Returns the number of @text plus one, or 0 when memory is short. If @text has no number, @text
+ * gets the next number. In this case, the result is the new value of numbers->nr.
  */
 uint32_t text_number(struct text_numbers *numbers, const char *text);
 

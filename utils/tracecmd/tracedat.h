@@ -97,9 +97,10 @@ struct tracedat {
 /*
  * Read all parts of the file except the records. Damaged parts are noted and left out. Returns 0,
  * or a negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7, or when the
- * method of compression is unknown, -EDQUOT when reading the file costs more than @limit, -EBADMSG
- * when damage hides the offset of the records, -EFBIG when a part of version 6 is too large,
- * -ENOSYS when this build cannot unpack the file, -ENOMEM, or an error of open(2) or read(2).
+ * method of compression is unknown, -EDQUOT when the file needs more memory or has more unpacked
+ * bytes than @limit allows, -EBADMSG when damage hides the offset of the records, -EFBIG when a
+ * part of version 6 is too large, -ENOSYS when this build cannot unpack the file, -ENOMEM, or an
+ * error of open(2) or read(2).
  *
  * If an error is returned, the caller must still close @file.
  */

@@ -60,8 +60,9 @@ static int go_on(const struct attached *w, struct attached_thread *t, int reques
 }
 
 /*
- * Stop the thread before its next instruction. If the caller restores the registers of an
- * interrupted system call during this stop, the kernel restarts the system call.
+ * Stop the thread before its next instruction. During this stop, the caller may restore the
+ * registers that the thread had in an interrupted system call. The kernel then restarts the system
+ * call.
  */
 static int stand_still(const struct attached *w, struct attached_thread *t)
 {

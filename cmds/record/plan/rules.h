@@ -19,7 +19,7 @@
  * @conds.
  *
  * @has_llvm_strings: captures_llvm_strings() of the functions' module
- * @has_texts: the set is for one function of Python, whose arguments are texts (CAPTURE_TEXT)
+ * @has_texts: the set is for one function that Python calls; the arguments are texts (CAPTURE_TEXT)
  * @nr_texts: with @has_texts, the number of arguments that conditions can read
  * @slots: a hash table with open addressing. An entry is an index in @rules plus 1
  */

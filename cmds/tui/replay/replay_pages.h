@@ -78,15 +78,15 @@ int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft
 int replay_pages_extend(struct replay_pages *pages, uint64_t more, struct uft_err *err);
 
 /*
- * The recording has grown: set the time up to which it is complete now. Must not be called while a
- * thread reads (replay_pages_is_busy()).
+ * Called when the recording has grown. @until_ns is the time up to which the recording is complete.
+ * Must not be called while a thread reads (replay_pages_is_busy()).
  */
 void replay_pages_grow(struct replay_pages *pages, uint64_t until_ns, bool has_late_entries);
 bool replay_pages_is_busy(const struct replay_pages *pages);
 
 /*
- * Returns line @number, which must be below nr_lines, or NULL on failure. The line and its text are
- * valid until other lines are requested.
+ * Returns line @number. @number must be below nr_lines. On failure, returns NULL. The line and its
+ * text are valid until other lines are requested.
  *
  * @page: gets the page with the line's text
  */

@@ -20,7 +20,7 @@
 /* The two low bits of a token's first byte. */
 enum token {
 	TOKEN_LIKELY,	/* the symbol that came last in this context */
-	TOKEN_UNLIKELY, /* the last symbol in this context that differs from the likely one */
+	TOKEN_UNLIKELY, /* in this context: the last symbol other than the likely symbol */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
@@ -69,8 +69,8 @@ enum escape {
  * @contexts: the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half). The index is
  *            context()
  * @funcs: the second word of a function's records. The index is the function's number, from 1 on
- * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 is always 0, and
- *         becomes @top when no call is open
+ * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 is always 0: the
+ *         value of @top when no call is open
  * @slots: only for writing: the numbers of functions, by a hash of @funcs
  * @depth: number of open calls
  * @top: the function of the innermost open call
@@ -130,7 +130,7 @@ static inline void set_depth(struct compact_coder *coder, uint32_t depth)
 {
 	/*
 	 * An escape may open 65,535 calls, but @stack has only STACK entries for calls. Therefore
-	 * at most the last STACK calls clear their entries, and no entry is cleared twice.
+	 * only the entries of the last STACK calls are cleared, and no entry is cleared twice.
 	 */
 	uint32_t first = depth > STACK ? MAX(coder->depth, depth - STACK) : coder->depth;
 

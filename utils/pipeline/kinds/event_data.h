@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * Reads the payloads of a source of records from the file <tid>.evt, in the order of the source's
- * events. This file is optional and untrusted. The caller sets the members up to @buffer_bytes;
+ * Reads the file <tid>.evt. This file has the payloads of one task's EVENT records, in the order of
+ * the records. The file is optional and untrusted. The caller sets the members up to @buffer_bytes;
  * event_data_release() frees the rest.
  *
  * @dir, @tid: the recording and the task of the file

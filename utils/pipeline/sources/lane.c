@@ -1,4 +1,4 @@
-/* The path of one task from its records to the events of a view (see pipeline.h). */
+/* Makes the events of a view from the records and other events of one task (see pipeline.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,11 @@ static void note_damage(struct pipeline *pipe, const struct uft_err *why)
 }
 
 /*
- * The source that has the next event; the task's records are not considered here. Up to @until_ns,
- * the events of this source come before those of all other sources.
+ * The next event from the sources in lane->others.
+ *
+ * @src: the source of this event; NULL: there is no next event
+ * @time_ns: the time of this event
+ * @until_ns: up to this time, the events of @src come before those of the other sources
  */
 struct next_other {
 	struct source *src;
@@ -91,8 +94,9 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 /*
  * Find the next event of the other sources (*@other), and read the records up to this event. A task
- * writes no records during a call of the kernel. If such calls are open at the next record, add an
- * EXIT for each of these calls. The record is then read later.
+ * writes no records inside of kernel functions. If calls of kernel functions are open at the time
+ * of the next record, add an EXIT for each of these calls. In this case, a later call of
+ * read_records() reads the record.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -162,7 +166,10 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 		size_t queued_at = lane->queued.at;
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
-		/* If no event was taken, go on only if the source has dropped an event. */
+		/*
+		 * When take_others() has returned no event, another round helps only if
+		 * take_others() has dropped an event.
+		 */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
 		nr += n;
@@ -298,8 +305,8 @@ static int make_raw_room(struct lane *lane, size_t nr, size_t room)
 }
 
 /*
- * True when the time range cuts off an event. Such an event is before the range, or it ends a call
- * of the kernel that began before the range.
+ * True when the time range excludes @event: @event is before the range, or is the EXIT of a kernel
+ * function whose ENTRY is before the range.
  */
 static bool is_cut_off(struct lane *lane, const struct event *event, bool is_before)
 {
@@ -351,8 +358,9 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * Note the calls that begin before the range and are still open. Reads records directly from the
- * buffer, and makes no events. Stops at the first record that is not a call, or has a payload.
+ * Update lane->opened for the calls before the range. Reads records directly from the buffer, and
+ * makes no events. Stops at the next event of another source, and at the first record that is not a
+ * call, or has a payload.
  */
 static int skim_to_range(struct lane *lane)
 {
@@ -469,8 +477,9 @@ static ssize_t begin_task(struct lane *lane, const struct event *events, size_t 
 }
 
 /*
- * Drop those of the @nr events that are outside of the time range. Add events at the start and at
- * the end of the range.
+ * Drop those of the @nr events that are outside of the time range. With opens_at_start, add the
+ * events of open_range() and cut_range() at the two ends of the range. Returns the new number of
+ * events, or -ENOMEM.
  */
 static ssize_t take_range(struct lane *lane, ssize_t nr)
 {
@@ -607,8 +616,9 @@ static ssize_t read_events(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Read the next batch, and pass it through all stages. Returns the number of remaining events,
- * which may be 0, or a negative errno with @err.
+ * Read the next batch of events, and pass the batch through all stages. Returns the number of
+ * events that come out of the last stage. This number may be 0. On failure, returns a negative
+ * errno with @err.
  */
 static ssize_t fill_once(struct lane *lane, struct uft_err *err)
 {

@@ -17,7 +17,7 @@ struct between_kind;
  *
  * @names: the names of the first and the second event
  * @fields: the fields that must have equal values in both events
- * @kinds: the kinds of events that have a name of @names; the key is the kind's id
+ * @kinds: the event kinds that match a name in @names; the key is the kind's id
  * @all: the elements of @kinds
  * @nr_begun: the number of events that have the first name and all fields
  * @nr_ended: the number of events that have the second name and all fields
