@@ -239,9 +239,11 @@ END __fentry__
  *
  * THREAD_ALONE_SLOT has the return slot of the last call that FAST_LOOK_UP has skipped. If this
  * slot is above the return slot of the new call, the stub assumes that the skipped call has not
- * returned yet. But the skipped call may be the call of main(), which returns only once. So the
- * stub makes this assumption for only four calls, and counts these calls in the lowest bits of
- * THREAD_ALONE_SLOT.
+ * returned yet. But one skipped call can have many opted-in calls inside, for example the skipped
+ * call of main(). Leaving by `ret` then costs one misprediction for each of the opted-in calls, and
+ * saves one misprediction for the skipped call, which returns only once. So after each skipped
+ * call, the stub leaves by `ret` at most four times. The lowest bits of THREAD_ALONE_SLOT count
+ * these times.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -266,9 +268,9 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * The call has its frame. A signal handler has interrupted the stub, and the handler's calls were
- * recorded in a private buffer (libmcount/hot/aside.c). probe_leave() moves these records to the
- * ring.
+ * Leaves the stub after the call has got its frame, if a signal handler has interrupted the stub.
+ * The records of the handler's calls are in a private buffer (libmcount/hot/aside.c). probe_leave()
+ * moves these records to the ring.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset FAST_SAVED
@@ -295,7 +297,8 @@ END __fentry__
  *
  * The expression is valid at the trampoline's first byte, where each walk arrives, and at the byte
  * before it. The expression must not contain addresses, so it computes the address of probe_threads
- * from the program counter. The word 16 bytes before arch_return_caller holds the distance.
+ * from the program counter. The word 16 bytes before arch_return_caller holds the distance from
+ * this word to probe_threads.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -449,7 +452,8 @@ END arch_libcall
 
 /*
  * Emits unwind information as for a signal handler. The program's stack pointer is \cfa bytes above
- * the stub's own, and \ip describes %rip.
+ * the stub's own stack pointer. \ip is a directive (.cfi_*) or a macro that tells unwinders the
+ * program's %rip.
  */
 	.macro INTERRUPTED cfa, ip:vararg
 	.cfi_signal_frame
@@ -523,8 +527,9 @@ END arch_point_args
 
 /*
  * The entry of a function that was compiled without hooks. A jump in the function leads to a stub
- * (arch_write_entry_stub), which calls arch_entry. All registers, the flags and the red zone are
- * preserved, since the jump may be after the function's first instruction. The stack contains:
+ * (arch_write_entry_stub), which calls arch_entry. The jump may be after the function's first
+ * instruction, where the function may use any register, the flags and the red zone. So all of these
+ * are preserved. The stack contains:
  *
  *	 (%rsp)    return address, into the stub. Before this address the stub has its data:
  *	             35 bytes before: the address by which records identify the function
@@ -605,8 +610,9 @@ HIDDEN_FUNCTION arch_xray_exit
 END arch_xray_exit
 
 /*
- * Called before a jump to another function, whose arguments are in registers. The jump may be
- * conditional, so the flags are preserved. The C function is probe_xray_exit(return slot, NULL).
+ * Called before a jump to another function (a tail call). All registers are preserved, because they
+ * may contain arguments of the other function. The flags are preserved, because the jump may be
+ * conditional. The C function is probe_xray_exit(return slot, NULL).
  */
 HIDDEN_FUNCTION arch_xray_tail
 	SAVE_WITH_FLAGS

@@ -14,7 +14,8 @@
  *
  * @pages: the pages of the CPU whose file is open
  * @buffered: pages that are not written yet
- * @hides: other processes may be reading the directory, so files get their final names at the end
+ * @hides: files have hidden names until kernel_output_publish(), so that no other process reads
+ *         incomplete files
  * @cpus: the CPUs that have a file
  * @seen: a bit for each event that has records
  */

@@ -30,7 +30,7 @@
 #define STRANGER_S	5
 /* The number of seconds after which a silent connection is closed. */
 #define IDLE_S		60
-/* The memory of one connection, in bytes. The heads of a request and of its answer fit into it. */
+/* The memory for one connection, in bytes: room for the headers of a request and of an answer. */
 #define HEAD_BYTES	(32 * 1024)
 
 /*

@@ -1,4 +1,4 @@
-/* Reads the keys for the help, for a search and for the choice of fields (see state.h). */
+/* Shows the help, reads a word to search for, and lets the user choose fields (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

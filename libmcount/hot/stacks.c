@@ -11,9 +11,10 @@
 #include "utils/base/compiler.h"
 
 /*
- * A stack is assumed to reach this number of bytes below its calls: OWN_REACH for a thread's own
- * stack, and MADE_REACH for a stack that the program has made. Each stack is assumed to reach SLACK
- * bytes above its first call that the probe has seen.
+ * The assumed bounds of a stack, in bytes from the slot of the outermost recorded call. The upper
+ * bound is SLACK bytes above the slot. The lower bound is OWN_REACH bytes below the slot on a
+ * thread's own stack, and MADE_REACH bytes below the slot on a stack that the program has made.
+ * goes_on() moves bounds that have proved too narrow.
  */
 #define OWN_REACH  (1UL << 20)
 #define MADE_REACH (1UL << 16)
@@ -53,7 +54,7 @@ static bool is_alternate(uint64_t slot)
 
 /*
  * True when @low and @high are at most FAR bytes apart, and all memory between them is readable.
- * Between two stacks that the system has made there is a gap or an unreadable page.
+ * Any two stacks that were allocated by the system are separated by a gap or an unreadable page.
  */
 static bool is_contiguous(uint64_t low, uint64_t high)
 {
@@ -194,7 +195,10 @@ static void retire(struct thread *t)
 	atomic_fetch_sub(&nr_made, 1);
 }
 
-/* Gives up the states of stacks that have no open calls. These stacks may not exist any more. */
+/*
+ * Frees the states of stacks that have no open calls. The program may already have freed these
+ * stacks.
+ */
 static void retire_idle_ones(void)
 {
 	for (struct thread *o = atomic_load(&probe_threads); o; o = o->next) {
@@ -221,8 +225,8 @@ static struct thread *take_made_state(void)
 }
 
 /*
- * Makes the state of a stack, whose bounds the caller sets. Returns NULL when there are too many
- * stacks, or no ring is free.
+ * Makes the state of a stack, without bounds. The caller then sets the bounds. Returns NULL when
+ * there are too many stacks, or no ring is free.
  */
 static struct thread *make_unbound(void)
 {
@@ -271,7 +275,10 @@ static void switch_to(struct thread *from, struct thread *to)
 	guard_take(to);
 	self = to;
 	guard_barrier();
-	/* If a signal handler has forked before the store to `self`, the child has given up @to. */
+	/*
+	 * If a signal handler forked before the store to `self`, the child has freed the state @to.
+	 * In this case the child takes @to again.
+	 */
 	if (unlikely(!atomic_load(&to->in_use)))
 		slow_call(thread_begin_again, to);
 	from->busy = 0;
@@ -310,7 +317,7 @@ static void search(void *arg)
 		to = home;
 	if (!to && s->may_make)
 		to = make_stack(s->slot);
-	/* If the stack of the slot gets no state, calls on it count as calls on the stack of @t. */
+	/* If no state is found or made, the slot counts as a slot on the stack of @t. */
 	if (!to)
 		return;
 	switch_to(t, to);
@@ -318,8 +325,8 @@ static void search(void *arg)
 }
 
 /*
- * Turns probe.follows_stacks on if the new slot lies on another stack than the innermost frame.
- * Slots on the alternate signal stack do not count.
+ * Sets probe.follows_stacks if the new slot and the slot of the innermost frame lie on different
+ * stacks. Ignores slots on the alternate signal stack.
  */
 static void notice_switch(void *arg)
 {

@@ -1,4 +1,7 @@
-/* Writes logs of POSIX Trace. If the owner is killed, the log can be read up to the last flush. */
+/*
+ * Writes logs of POSIX Trace. A log can be read up to the last flush, even if the process that
+ * writes the log is killed.
+ */
 #include "posixlog/log.h"
 
 #include <errno.h>
@@ -276,8 +279,9 @@ int pxt_log_add_name(struct pxt_log_writer *writer, uint32_t id, const char *tex
 }
 
 /*
- * The mark of a complete log is written last and alone. A reader may see only a part of a header
- * that is being written, and must not see the mark before the rest.
+ * If the log is complete, writes the header twice. The second write changes only is_closed. During
+ * a write, a reader may get a mixture of old and new members. But if the reader gets 1 for
+ * is_closed, the first write has already stored all other members.
  */
 int pxt_log_sync(struct pxt_log_writer *writer)
 {

@@ -1,4 +1,4 @@
-/* The executions of a recording (record --proc) as slices of time, as exporters show them. */
+/* The executions of a recording (record --proc) as slices of time. Exporters show these slices. */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 

@@ -14,8 +14,8 @@
 #define INFO_FINISHED_BY_TRIGGER (1 << 16)
 
 /*
- * The state of the recording, in a line that only utrail writes. This line is the last one and has
- * a fixed length, so that it can be overwritten on a full disk.
+ * The state of the recording. utrail writes the state into the last line of `info`; uftrace writes
+ * no such line. The line has a fixed length, so utrail can overwrite the line on a full disk.
  */
 enum info_state {
 	INFO_STATE_UNKNOWN, /* written by another version of utrail, or by uftrace */
@@ -26,11 +26,12 @@ enum info_state {
 #define INFO_STATE_BYTES 57
 
 /*
- * Every item of doc/formats/info.md. Starts as { 0 }, ends with info_deinit().
+ * All items of doc/formats/info.md. A struct info starts as { 0 } and ends with info_deinit().
  *
- * @mask: enum header_info: the items that are present; the fields of absent items are undefined
+ * @mask: the items that are present, as bits of enum header_info. If an item is absent, its numbers
+ *        are undefined
  *
- * Strings are on the heap and belong to the struct; NULL: the item is absent.
+ * Strings are on the heap and belong to the struct. An absent string is NULL.
  */
 struct info {
 	uint64_t mask;
@@ -95,7 +96,7 @@ void info_deinit(struct info *info);
 /* Set the item MEMINFO from the numbers of /proc/meminfo. Returns 0 or -ENOMEM. */
 int info_set_meminfo(struct info *info, uint64_t free_kb, uint64_t total_kb);
 
-/* Append the line of the state, and no other line. This line has INFO_STATE_BYTES. */
+/* Append a single line: the line with the state. The line has INFO_STATE_BYTES bytes. */
 void info_encode_state(const struct info *info, struct strbuf *out);
 
 /* Append the text of the items in info->mask, in the order of the format. */

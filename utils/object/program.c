@@ -65,8 +65,12 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * Returns the length of "/usr/bin/env " or "/usr/bin/env -S " before a command; 0 when @program is
- * not env(1), or no plain command follows.
+ * @program: a line whose first @len bytes are the path of a program
+ *
+ * If this program is env(1), the name of the script's interpreter follows. Returns the number of
+ * bytes before that name, for example the length of "/usr/bin/env " or "/usr/bin/env -S ". Returns
+ * 0 if the program is not env(1), or if an option other than -S, an assignment or the end of the
+ * line follows.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

@@ -66,8 +66,9 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 
 /*
  * True when spec @index can be left out: a later spec with the same pattern clears every action
- * that touched_by() returns. Some of these actions may belong to earlier specs. If the later spec
- * did not clear such an action, the action would apply again without spec @index.
+ * that touched_by() returns. These actions include actions of earlier specs that spec @index clears
+ * or replaces. When spec @index is left out, such an earlier action applies again until the later
+ * spec clears the action.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

@@ -1,7 +1,7 @@
 /*
  * Checks messages, fills in message headers, and parses addresses (see control.h). The probe
- * contains this file, and the probe may need only a few functions of libc. So this file calls no
- * function of libc but strlen(3).
+ * contains this file, and the probe must not depend on many functions of libc. So strlen(3) is the
+ * single function of libc that this file calls.
  */
 #include "utils/format/probe/control.h"
 
@@ -10,7 +10,7 @@
 #include "utils/format/callables.h"
 #include "utils/format/event_ids.h"
 
-/* True when the last byte of the message is the NUL of its path. */
+/* True when the last byte of the message is a NUL, which ends the path of the module. */
 static bool module_is_valid(const void *message, size_t len)
 {
 	return ((const char *)message)[len - 1] == '\0';
@@ -177,8 +177,9 @@ static const char *filters_at(const char *text)
 }
 
 /*
- * If @address ends with a number of system call filters, returns the digits of the number.
- * Otherwise returns NULL.
+ * @address: "name:secret" or "name:secret:filters" (see control.h)
+ *
+ * Returns the digits of "filters", or NULL if @address has no such digits.
  */
 static const char *filters_of(const char *address)
 {

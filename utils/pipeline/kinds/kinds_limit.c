@@ -1,4 +1,4 @@
-/* The event "limit:max-stack": the probe does not record the calls that are still deeper. */
+/* The event "limit:max-stack": at this place, calls deeper than --max-stack were not recorded. */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

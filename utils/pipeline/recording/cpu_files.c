@@ -1,4 +1,4 @@
-/* Files of a recording that belong to one CPU each (see cpu_files.h). */
+/* Per-CPU files of a recording (see cpu_files.h). */
 #include "utils/pipeline/recording/cpu_files.h"
 
 #include <dirent.h>

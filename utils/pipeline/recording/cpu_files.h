@@ -1,4 +1,4 @@
-/* Files of a recording that belong to one CPU each, for example "perf-cpu3.dat". */
+/* Per-CPU files of a recording, for example "perf-cpu3.dat". */
 #ifndef UTRAIL_PIPELINE_CPU_FILES_H
 #define UTRAIL_PIPELINE_CPU_FILES_H
 

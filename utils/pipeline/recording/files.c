@@ -20,8 +20,8 @@
 #define DIRECTORIES_MAX 64
 
 /*
- * The approximate memory, in bytes, of a struct file_name without the path, and of a struct
- * file_use. Each number includes the entry in the map.
+ * Approximate sizes, in bytes. NAME_BYTES: a struct file_name without the path, plus an entry of
+ * files.by_path. USE_BYTES: a struct file_use, plus an entry of files.by_place.
  */
 #define NAME_BYTES 150
 #define USE_BYTES  200

@@ -27,16 +27,17 @@ extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
 /*
- * Find the calls below @root whose functions have the name @func, and add them to @sum. Calls of
- * one function become one node. If one of these calls is inside another, the inner call counts only
- * as a part of the outer call. Returns 0 or -ENOMEM.
+ * Find the calls below @root to all functions with the name @func, and add these calls to @sum. In
+ * @sum, all found calls to the same function share one node. A found call inside another found call
+ * counts only as a part of the outer call. Returns 0 or -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
 const struct graph_table *graph_table_of(const struct graph *graph);
 
 /*
- * Write the headers. Each is preceded by two blanks, and is as wide as its cells ("  TOTAL TIME").
+ * Write the headers of the columns ("  TOTAL TIME"). A header has the width of its column. Two
+ * blanks precede each header.
  */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 

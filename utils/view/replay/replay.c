@@ -291,7 +291,10 @@ static bool has_ended(const struct stg_calls *calls)
 	return last && last->is_end;
 }
 
-/* Show a block for each task that has not left all its functions. */
+/*
+ * Show a block for each task with calls that never returned. Skip tasks for which has_ended() is
+ * true.
+ */
 static void show_remaining(struct replay *replay)
 {
 	bool has_title = false;
@@ -315,7 +318,10 @@ static void show_remaining(struct replay *replay)
 	}
 }
 
-/* True when the range has an event that passed the filter by duration, even if it was not shown. */
+/*
+ * True when the time range has an event, even if the event is not shown. In a task whose calls are
+ * filtered by duration, an event counts only if the event has passed that filter.
+ */
 static bool has_records(const struct pipeline *pipe)
 {
 	for (size_t i = 0; i < pipe->nr_lanes; i++) {
