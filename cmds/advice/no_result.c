@@ -71,8 +71,10 @@ struct members {
  * @is_given: returns true when @opts has the option; NULL: the option is given when the first of
  *         @takes differs from its value in without_narrowings()
  * @name: the option as the user types it; NULL: @add_name adds this text
- * @why: a sentence that explains why the option left nothing; NULL: @add_why adds the sentence.
- *         @all has the facts that are found when no option leaves something out
+ * @why: a sentence that explains why nothing is left to show with this option; NULL: @add_why adds
+ *         the sentence
+ * @add_why: adds the sentence. The facts in the parameter @all come from a reading of the recording
+ *         that ignores all such options
  */
 struct narrowing {
 	struct members takes[2];

@@ -27,8 +27,9 @@ struct plan_file {
  *
  * @patches, @nr: the patches
  * @operands: the plan's PLAN_OPERANDS
- * @file: the plan's file, if the mapping of this file contains @patches. The pages of the mapping
- *        need not stay in memory. NULL: @patches are elsewhere
+ * @file: the plan's file, if the mapping of this file contains @patches; NULL: @patches are
+ *        elsewhere. If there is a file, the function releases the memory of pages that contain
+ *        @patches. The kernel reads a released page from the file again when the page is needed
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,

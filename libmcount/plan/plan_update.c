@@ -12,9 +12,10 @@
 #include "libmcount/plan/plans.h"
 
 /*
- * A second mapping of the arena's header, at an address that the stubs know. The recorder clears
- * probe_skips, a byte of the header. Without PLAN_STEERABLE, steer_page is ordinary memory that is
- * not shared with the recorder.
+ * The page with the byte probe_skips, at an address that the stubs know. With PLAN_STEERABLE,
+ * plan_update_begin() maps the arena's header here a second time, so that the recorder can clear
+ * the byte. Without PLAN_STEERABLE, the page is ordinary memory, and the recorder cannot access the
+ * page.
  */
 union {
 	struct arena header;
@@ -38,7 +39,7 @@ static const _Atomic uint32_t always = 1;
 
 /*
  * @is_asking: a thread asks for the plan, with signals blocked
- * @given_up: this process could not get the plan with this generation number; 0: none
+ * @given_up: the generation number of a plan that this process could not get; 0: none
  * @not_before_ns: no thread asks for the plan before this time; set when too many plans are in use
  */
 static struct {

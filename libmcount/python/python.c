@@ -1,4 +1,7 @@
-/* Finds the interpreter of a Python program, and listens to it (doc/internals/python.md). */
+/*
+ * Finds the interpreter of a Python program, and listens to the interpreter's audit events and
+ * calls (doc/internals/python.md).
+ */
 #include "libmcount/system/fault.h"
 #include "libmcount/system/modules.h"
 
@@ -101,9 +104,9 @@ static bool is_about_site(struct py_object *args)
 }
 
 /*
- * True when @event is an event of the program, and not of the interpreter's own start. If a host
- * program embeds the interpreter, the Python program begins while no Python code runs: the host
- * executes a string or imports a module.
+ * True when the Python program begins with @event. The events of the interpreter's own start do not
+ * count. If a host program embeds the interpreter, the host begins the Python program: code outside
+ * Python executes a string or imports a module.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {
@@ -168,8 +171,9 @@ static void begin_hearing(void)
 }
 
 /*
- * Called when the program sets a signal handler (fault.h). Python sets its own handlers after its
- * first thread is made, and before the first import. So the audit hook is there at that import.
+ * Called when the program sets or reads a signal handler (fault.h). Python sets its own handlers
+ * after its first thread is made, and before the first import. So begin_hearing() adds the audit
+ * hook in time for the first import.
  */
 void fault_before_handler(void)
 {

@@ -57,8 +57,8 @@ struct pxt_event {
 };
 
 /*
- * Attributes of a stream, in memory of programs (trace_attr_t), in streams and in logs. The struct
- * has no padding.
+ * The attributes of a stream. This struct is stored in a program's trace_attr_t, in the stream
+ * itself, and in a log. The struct has no padding.
  *
  * @magic: PT_ATTR_MAGIC while the attributes are valid
  * @functions: not 0 if the stream wants entries and exits of functions

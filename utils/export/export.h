@@ -29,8 +29,8 @@
 					row(sqlite, "sqlite") row(svg, "svg")
 
 /*
- * The exporter of pages for `dump`. Other commands accept --format=html, too, and write their text
- * as a page.
+ * The exporter of pages for `dump`. With --format=html, other commands write their text as a page,
+ * without this exporter.
  */
 #define PAGE_EXPORTER(row) row(html, "html")
 
@@ -62,8 +62,10 @@ extern const struct exporter exp_event_posix;
 
 /*
  * @tool: the name and the version of utrail
- * @sample_ns: the time of a sample in flame graphs; 0: derived from the length of the recording
- * @counts_outside: true: all time off the CPU counts; false: only such time within functions
+ * @sample_ns: the duration that one sample of a flame graph stands for; 0: derived from the length
+ *         of the recording
+ * @counts_outside: true: include all time off the CPU; false: include only time off the CPU within
+ *         functions
  * @shows_args: show recorded arguments and return values
  * @shows_paths: for `utrail events`: show the calls around each event
  * @is_served: a server sends the page, and can answer requests for more data
@@ -110,8 +112,7 @@ struct export
  * @medium: tells sink_str() how to escape texts of the recording
  * @is_binary: the output must not be written to a terminal
  * @state_bytes: the size of ex->state
- * @configure: set the members of the pipeline's configuration that @events needs; NULL for call
- *         trees
+ * @configure: prepare the pipeline's configuration for @events; NULL for call trees
  * @deinit: free the contents of ex->state, even after an error
  *
  * Points (EVENT_POINT) are events that take no time. At least one of the following members tells

@@ -42,7 +42,7 @@ enum proc_kind {
 	PROC_RESPONSE, /* a response file of a compiler. The payload is struct proc_act */
 };
 
-/* The byte order of encoded records, which is that of this machine. */
+/* True on a big-endian machine. Records are encoded in the byte order of this machine. */
 #define PROC_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 #define PROC_HEAD_BYTES	 24
@@ -85,7 +85,7 @@ enum proc_fork_how {
  * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
  * @flags: the flags of clone(2) or clone3(2), with the signal of the child's end in the lowest
- *         byte; 0: unknown, or another call
+ *         byte; 0: the flags are unknown, or the system call was neither clone(2) nor clone3(2)
  */
 struct proc_fork {
 	int32_t child;

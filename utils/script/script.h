@@ -41,9 +41,10 @@ extern const char *const script_function_names[SCRIPT_FUNCTIONS];
 /*
  * @version: the tool's version, for the script
  * @path: the path of the script
- * @args, @nr_args: if a program is recorded, the words of its command line. Otherwise, the words
- *         after the options
- * @is_recording: the calls come from a program that is being recorded, and there are no events
+ * @args, @nr_args: if a program is recorded, the words of the program's command line. Otherwise,
+ *         the script's arguments
+ * @is_recording: `utrail record` or `utrail live` runs the script. In this case the script gets no
+ *         events
  * @tell: escapes a line and prints it on stderr; gets @self
  */
 struct script_config {
@@ -129,7 +130,7 @@ struct script {
  *
  * @open: load the language's library and the script, and run the script's code that is outside of
  *        functions
- * @close: end the language; it is called after a failed @open, too
+ * @close: end the language. Each @open is followed by @close, even if @open has failed
  * @number: add a function to the batches' table of names; returns a negative number when memory is
  *         short
  * @batch: pass script->batch to the script

@@ -46,7 +46,7 @@ enum steer_flags {
  * @patches: added rules, in the form of -P
  * @trace_include, @trace_exclude: new values of the options of these names
  * @match: enum pattern_match of the added specs
- * @text: the words of the requests that change something, separated by blanks
+ * @text: all requests except `status` and `snapshot`, as words separated by blanks
  */
 struct steer_change {
 	uint32_t flags;
@@ -88,8 +88,8 @@ const struct steer_word *steer_word_find(const char *word);
 
 /*
  * Parse @words (strbuf_list_add()). Returns 0, -ENOMEM, or -ERR_USAGE with a text that names the
- * wrong word and, if the word is unknown, the nearest words. Specs are checked later, when they
- * take effect.
+ * wrong word. If the word is unknown, the text suggests known words with a similar spelling. Specs
+ * are checked later, when the specs take effect.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);
 

@@ -65,8 +65,8 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 		return ret;
 	file->long_size = kernel_header_page_long(text_of(page.data, page.len));
 	/*
-	 * Skip the file header_event: it describes the beginning of records, which has never
-	 * changed.
+	 * The file header_event describes the first bytes of each record. These bytes have never
+	 * changed, so the file is skipped.
 	 */
 	ret = tracedat_take_word(in, header_event, sizeof(header_event), err);
 	if (ret == 0)
@@ -168,7 +168,7 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
-/* Like read_blob(), but also counts the bytes, because the content stays in memory. */
+/* Like read_blob(). The content stays in memory, so budget_hold() counts the bytes. */
 static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
 		     size_t max, struct strbuf *to, struct uft_err *err)
 {
@@ -179,8 +179,8 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 }
 
 /*
- * Skip the formats of trace_printk(), because its records are not shown. In version 6, the formats
- * must be read to find the next section.
+ * Read the formats of trace_printk(), and drop the formats: no view shows records of
+ * trace_printk(). In version 6, the next section begins where the formats end.
  */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {

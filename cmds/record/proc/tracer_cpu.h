@@ -8,9 +8,9 @@
 
 /*
  * The CPU of the tracing thread. Each stop switches from the tracee to the tracing thread and back.
- * The switches are several times as fast when both threads are on the same CPU, so the tracing
- * thread stays on the CPU of its last tracees. If its tracees run on many CPUs, the scheduler
- * chooses the CPU of the tracing thread.
+ * The switches are several times as fast when both threads are on the same CPU. So after several
+ * stops in a row on one CPU, the tracing thread binds itself to this CPU. If stops are on many
+ * CPUs, the scheduler chooses the CPU of the tracing thread.
  *
  * @allowed: the CPUs that the thread may use
  * @cpu: the CPU that the thread is bound to; negative: none
@@ -26,7 +26,12 @@ struct tracer_cpu {
 	unsigned nr_elsewhere;
 };
 
-/* The last known CPU of a tracee, and the number of its stops. The struct starts as { 0 }. */
+/*
+ * The last known CPU of a tracee. The struct starts as { 0 }.
+ *
+ * @cpu: valid if @nr_stops is not 0; negative: unknown
+ * @nr_stops: the number of stops since the start or the last tracer_cpu_forget()
+ */
 struct tracer_cpu_place {
 	int cpu;
 	unsigned nr_stops;

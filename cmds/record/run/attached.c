@@ -23,8 +23,9 @@
 /* --- the processes --- */
 
 /*
- * Refuses a command to run, and options that cannot be used with -p. Such options tell how to start
- * a program, need handlers of signals in the process, or choose events of the kernel.
+ * Returns an error if the user gave a command to run, or an option that cannot be used with -p.
+ * Such options tell how to start a program, need handlers of signals in the process, or choose
+ * events of the kernel.
  */
 static int check_options(const struct opts *opts, struct uft_err *err)
 {
@@ -132,8 +133,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * Skip a file if realpath() fails, or returns another path. The recorder searches a
-		 * skipped file for patches later, when the probe has reported the file.
+		 * Skip a file if realpath() fails, or returns another path. After the probe has
+		 * reported a skipped file, the recorder looks for places to patch in the file.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -263,10 +264,10 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 #define LEAVE_ROUNDS 100
 
 /*
- * Leaves all processes, including forked children. Children that report themselves during a round
- * are added at the start of the list. The next round leaves these children. Returns false when a
- * process could not be restored to its former state, or when children remain after LEAVE_ROUNDS
- * rounds.
+ * Leaves all processes, including forked children. The function works in rounds. If a child reports
+ * itself during a round, the child is added at the start of the list, and the next round calls
+ * leave() for the child. Returns false when a process could not be restored to its former state, or
+ * when children remain after LEAVE_ROUNDS rounds.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {

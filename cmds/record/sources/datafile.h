@@ -12,9 +12,10 @@
 #define SINK_PARTS_MAX (RING_SEGMENTS_MAX / 2)
 
 /*
- * Append @nr parts from the ring @r to the file of its task. Each part consists of whole records.
- * Records that cannot be written are counted. When there is space again, the file gets a LOST
- * record with their number. Records beyond --max-size are dropped, and are not counted.
+ * Append @nr parts from the ring @r to the file of the ring's task. Each part consists of whole
+ * records. If records cannot be written, the lost records are counted. When there is space again,
+ * the file gets a LOST record with this count. Records beyond --max-size are dropped, and are not
+ * counted.
  *
  * @sink: the sink of @r
  */
@@ -29,8 +30,9 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * Close the file. If no LOST record in the file counts the last lost records, first write such a
- * record. The ring must be empty, and the owner of the ring must have ended.
+ * Close the files of the ring's task. If some lost records are not yet counted in the file, first
+ * append a LOST record that counts these records. The ring must be empty, and the owner of the ring
+ * must have ended.
  */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);

@@ -7,9 +7,9 @@
 /*
  * A call without payload.
  *
- * @number: the number of its function, whose address is in coder->funcs; 0: unknown, so the block
- *          is damaged
- * @depth: the number of calls around it, as in its record
+ * @number: the index of the function's address in coder->funcs; 0: the function is unknown, so the
+ *          block is damaged
+ * @depth: the number of open calls around this call
  */
 struct compact_call {
 	uint64_t time_ns;
@@ -142,10 +142,11 @@ static inline bool compact_step(struct compact_coder *coder, const uint8_t *end,
 #define COMPACT_STEP_BYTES 4
 
 /*
- * HOT: true when the next item of the block is a complete call with a short payload.
+ * HOT: true when the block continues with a complete call that has a short payload.
  *
- * @state: its @in becomes the address of the call's token; unchanged when the result is false
- * @len: becomes the number of bytes of the payload, which follows that token
+ * @state: @state->in becomes the address of the call's token. If the result is false, @state does
+ *         not change
+ * @len: becomes the length of the payload in bytes. The payload follows the call's token
  */
 static inline bool compact_payload_next(struct compact_state *state, const uint8_t *end,
 					size_t *len)

@@ -1,6 +1,6 @@
 /*
- * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket. Both run on one
- * machine, so messages have its byte order.
+ * Messages between a probe and the recorder over a Unix SOCK_SEQPACKET socket. The probe and the
+ * recorder run on one machine, so messages have the byte order of this machine.
  */
 #ifndef UTRAIL_FORMAT_CONTROL_H
 #define UTRAIL_FORMAT_CONTROL_H
@@ -46,9 +46,9 @@
  *   probe.
  * - A receiver ignores bytes after the members that it knows
  *   (doc/internals/add-a-control-message.md).
- * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. "filters" is
- *   the number of system call filters (seccomp) with which a program starts, in five decimal
- *   digits.
+ * - UTRAIL_SOCKET is "name:secret" or "name:secret:filters". The secret is in hex. "filters" has
+ *   five decimal digits: the number of system call filters (seccomp) that a program has at its
+ *   start.
  * - A sender without the secret gets no answer. The token of WELCOME proves that a process was
  *   welcomed, or is the forked child of such a process (doc/internals/trust.md).
  */
@@ -97,8 +97,8 @@ enum control_flags {
 };
 
 /*
- * The first six bytes are the same in all versions. Before version 6 the header had eight bytes,
- * and @version had 32 bits. The upper 16 bits of @version were 0.
+ * In all versions, the first six bytes are @magic, @type and the version number. Before version 6,
+ * the header had eight bytes, and the last two were 0.
  *
  * @version: CONTROL_VERSION of the sender
  * @flags: receivers ignore unknown bits
@@ -244,8 +244,9 @@ struct control_declared {
  *
  * @line: the first line of the function's source, counted from 1; 0: the function has no source
  * @is_native: the function is written in C. Readers show its calls as library calls
- * @wants_plan: the probe repeats the message, because the probe's plan lacks the range that the
- *              first answer has named (control_callable_is.range)
+ * @wants_plan: true: the probe asks for the plan of control_callable_is.range. In this case, the
+ *              answer to an earlier CALLABLE has named this range, and the probe's plan lacks the
+ *              range
  * @nr_args: the number of the function's parameters
  * @texts: the function's name, and then its file or "". Each text ends with a NUL. The last NUL is
  *         the packet's last byte
@@ -265,9 +266,9 @@ struct control_callable {
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: the function is not
  *         recorded
- * @values: the recorded values of its calls, as in CALLABLE_RESULT
- * @range: the number of a range of addresses, which contains @addr; 0: the function needs no entry
- *         in plans. All functions of the range have the same entries in plans
+ * @values: the values of a call to record, as bits (CALLABLE_RESULT)
+ * @range: a number. The range of addresses with this number contains @addr. All functions of the
+ *         range have the same entries in plans. 0: the function needs no entry in plans
  */
 struct control_callable_is {
 	struct control_header h;
@@ -294,7 +295,8 @@ enum control_verdict {
 };
 
 /*
- * The answer that ends a conversation. It gets no answer itself, and is the same in all versions.
+ * The answer that ends a conversation. An ERROR is never answered. The struct is the same in all
+ * versions.
  */
 struct control_error {
 	struct control_header h;
@@ -414,9 +416,9 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the number in a well-formed @address. It is the number of system call filters with which
- * programs start. Returns 0 if @address has no number. control_address_add_filter() adds 1 to the
- * number, if @address has one.
+ * Returns the number of system call filters, the part "filters" of a well-formed @address. Returns
+ * 0 if @address has no such part. If @address has the part, control_address_add_filter() adds 1 to
+ * the number.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);

@@ -31,8 +31,8 @@ struct filter_frame {
 	const struct cond *cond; /* with TRIGGER_IF */
 	uint64_t bits;		 /* the terms of @cond that held at the entry */
 	/*
-	 * The task's calls that have conditions on return values are numbered from 1. 0: a call
-	 * without such conditions
+	 * The task's calls that have a condition on the return value are numbered from 1. @nr_asked
+	 * is the number of this call. 0: the call has no number
 	 */
 	size_t nr_asked;
 	uint32_t flags;
@@ -77,8 +77,8 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	to->nr = from->nr;
 	to->now = from->now;
 	/*
-	 * Only the task that has begun a call evaluates a condition on the call's return value. So
-	 * the copies of the calls get no numbers.
+	 * Only the task that has begun a call evaluates a condition on the call's return value.
+	 * Another task has begun the copied calls, so @nr_asked becomes 0 in each copy.
 	 */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;
@@ -187,9 +187,10 @@ static void leave_inherited(struct stg_filter *stage, size_t depth)
 }
 
 /*
- * Apply each trace_on and trace_off that another task has reached before an event of this task at
- * @now_ns. If events of two tasks have the same time, the event of the task with the lower index
- * comes first. reach_switch() applies each trace_on and trace_off of this task.
+ * Before an event of this task, apply each trace_on and trace_off that another task has reached
+ * earlier. @now_ns is the time of the event. If events of two tasks have the same time, the event
+ * of the task with the lower index comes first. reach_switch() applies each trace_on and trace_off
+ * of this task.
  */
 static inline void look_at_switches(struct stg_filter *stage, uint64_t now_ns)
 {
@@ -361,8 +362,8 @@ static int decide_shown(struct stg_filter *stage, const struct trigger *trigger,
 }
 
 /*
- * Returns the least duration with which a call is shown. UINT64_MAX: the call is shown only if a
- * call or event in it is shown.
+ * Returns the least duration with which a call is shown. UINT64_MAX: the call is shown only if
+ * another call, or an event, is shown within this call.
  */
 static uint64_t threshold_of(const struct stg_filter *stage, uint32_t flags)
 {
@@ -429,8 +430,8 @@ static int on_entry(struct stg_filter *stage, struct event *event)
 }
 
 /*
- * The callers of the first call that has a name may be calls without names. Each call without a
- * name uses up a level of -D.
+ * The task's first recorded call may be within calls whose entries were not recorded. Each call
+ * without a recorded entry uses up a level of -D.
  */
 static void take_unknown_levels(struct stg_filter *stage, const struct event *event)
 {

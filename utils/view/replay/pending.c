@@ -1,4 +1,4 @@
-/* A table of begun acts, for example of requests without a reply (see pending.h). */
+/* A table of beginnings that wait for their ends (see pending.h). */
 #include "utils/view/replay/pending.h"
 
 #include <errno.h>
