@@ -26,16 +26,15 @@ enum cmd_status {
  * @bit: an option belongs to the command if @bit and the option's row in the option table have a
  *       common bit. `script --record` has two bits in @bit, and all other commands have one
  * @needs_program: the rest of the command line is a program that the command runs
- * @may_read: without a program, the command reads a recording
- * @keeps_rest: the first word that is not an option, and all words after it, are for another
- *              program
+ * @may_read: if the command line has no program, the command reads a recording
+ * @keeps_rest: the first word that is not an option ends the options. This word and all later
+ *              words are arguments for another program
  * @reads_data: the options in default.opts of the data directory apply
  * @uses_pager: if stdout is a terminal, the output goes through the pager
  * @check: checks the words that only this command understands. Runs before all other work. Returns
  *         0 or -ERR_USAGE. May be NULL
  * @run: does the work. Returns an enum cmd_status, the exit status of a program, a negative errno,
- *         or -ERR_USAGE. main() prints @err. Other commands may call the function with changed
- *         options
+ *         or -ERR_USAGE. main() prints @err. Other commands may call @run with changed options
  */
 struct cmd {
 	const char *name;

@@ -1,4 +1,4 @@
-/* The tasks of imported logs. A task holds the records of its events until a file has them. */
+/* The tasks of imported logs. The records of a task are in memory until import_tasks_flush(). */
 #ifndef UTRAIL_CMDS_IMPORT_TASKS_H
 #define UTRAIL_CMDS_IMPORT_TASKS_H
 
@@ -11,11 +11,11 @@
 /*
  * A task of the logs.
  *
- * @origin: its process and thread, as the lines name them
+ * @origin: the process and the thread, as the lines of the logs name them
  * @log: the index of the log that has the task's first line
- * @is_new_process: it is the recording's first task of this process, so the process needs a session
+ * @is_new_process: this is the first task with its pid in the recording, so a session must be made
  * @records, @payloads: bytes that are to be written to <tid>.dat and <tid>.evt
- * @is_written: its files exist
+ * @is_written: <tid>.dat and <tid>.evt exist
  * @next: another task with the same key
  */
 struct import_task {
@@ -34,10 +34,9 @@ struct import_task {
 /*
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
- * @by_origin: tasks by a key of process and thread
- * @tids: the thread ids that tasks of the recording have
- * @pids: the process ids that tasks of the recording have
- * @next_made: the number that is given to the next task whose own number is unknown or in use
+ * @by_origin: finds a task by its process and thread. Tasks with the same key form a list
+ * @tids, @pids: the ids in use, by tasks of the existing recording and by tasks of the logs
+ * @next_made: the tid for the next task whose own tid is unknown or in use
  * @buffered: the number of unwritten bytes of all tasks
  * @hides: files have hidden names until import_tasks_publish(), because other processes may be
  *         reading the directory
@@ -54,27 +53,24 @@ struct import_tasks {
 	bool hides;
 };
 
-/* The first of the numbers that no task of Linux has. */
+/* The first tid that the import makes up. Each task of Linux has a smaller tid. */
 #define IMPORT_TID_MADE	    (FST_PID_LIMIT + 1)
-/* The number of bytes that wait in memory before they are written. */
+/* Records are written when more bytes than this number wait in memory. */
 #define IMPORT_BUFFER_BYTES (32UL << 20)
-/*
- * The latest time that an event may have. Records with the same time are stored a nanosecond apart,
- * so later times up to INT64_MAX are reserved for such records.
- */
+/* The latest time that an event may have: about 18 minutes before INT64_MAX. */
 #define IMPORT_NS_MAX	    (INT64_MAX - (1LL << 40))
 /* The maximum number of tasks. Each task takes some memory and two files. */
 #define IMPORT_TASKS_MAX    262144
 
 /*
- * Enter a task of the existing recording, so that no other task gets its numbers. Returns 0 or
- * -ENOMEM.
+ * Enter the ids of a task of the existing recording. After that, no task of the logs gets the same
+ * tid, and no new session is made for the same pid. Returns 0 or -ENOMEM.
  */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 
 /*
- * Returns the task that writes lines of @origin, and adds it if it is new. If @origin has no
- * process number, the task belongs to one log; @log is the index of the log. Returns NULL when
+ * Returns the task of @origin. If there is no such task yet, adds a task. If @origin has no process
+ * number, the task belongs to a single log, and @log is the index of this log. Returns NULL when
  * there is not enough memory, or when there are too many tasks. @is_full is set to true when there
  * are too many, and to false in all other cases.
  */

@@ -145,9 +145,9 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * Opens the recording. If parts_are_better() is true, for example for a large recording, the
- * function begins to read the recording in parts. Returns 0, or a negative errno with
- * shown->failure. shown->lock must be held.
+ * Opens the recording. If parts_are_better() is true, and if there is no whole page yet, begins to
+ * read the recording for a page in parts. Returns 0, or a negative errno with shown->failure.
+ * shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {
@@ -249,8 +249,8 @@ static void reply_names(const struct shelf *shelf, struct server_reply *reply)
 }
 
 /*
- * Finds the recording of a path such as "/12/rest". Returns NULL when there is no recording with
- * that number.
+ * Finds the recording that has the number at the start of @path, such as 12 in "/12/rest". Returns
+ * NULL when the number is missing, or when there is no recording with this number.
  */
 static struct shown *find_shown(struct shelf *shelf, const char *path, const char **rest)
 {

@@ -141,7 +141,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* The recorded duration is 0, so -t drops this call like any short call. */
+	/* The entry and the exit would have the same time, and -t leaves out such short calls. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -169,10 +169,10 @@ static inline void put_instant(struct thread *t, const uint64_t *slot, uint64_t 
 }
 
 /*
- * The latest calls of setjmp(3). The element for a call is chosen by the address of the jmp_buf. So
- * the probe finds this element again when longjmp(3) makes the call return a second time. If two
- * threads write to the same element simultaneously, the element may mix the two calls. In this case
- * the second returns of the two calls may be lost.
+ * The latest calls of setjmp(3). The address of the jmp_buf decides which element is used for a
+ * call. So when longjmp(3) makes the call return a second time, the probe finds the same element.
+ * If two threads write to the same element simultaneously, the element may contain parts of two
+ * calls. In this case the second returns of these calls may be lost.
  */
 static struct setjmp_call {
 	_Atomic uint64_t env;
@@ -271,9 +271,10 @@ NOINLINE static struct libcall special_libcall(uint64_t *slot, struct call_site 
 	} else {
 		call.replaced = probe_entry(slot, site->addr, regs);
 		/*
-		 * probe_entry() may have stored the trampoline's address in the slot. In a tail
-		 * call, an earlier hook has stored this address for the call of the function that
-		 * has jumped here.
+		 * The slot may have the trampoline's address for two reasons. Either probe_entry()
+		 * has just stored the address, or this call is a tail call. In a tail call, the
+		 * function that has jumped here was called with the same slot, and the hook of that
+		 * function has stored the address.
 		 */
 		if ((site->flags & PLAN_CALL_BY_CALLER) &&
 		    *slot == (uint64_t)arch_return_trampoline) {
@@ -289,8 +290,8 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 {
 	struct call_site *site = &probe.calls[index];
 	/*
-	 * In another thread, the dynamic linker may store to @target during this load. The old
-	 * value and the new value both lead to the function.
+	 * While this thread reads @target, the dynamic linker may write @target in another thread.
+	 * The old value and the new value both lead to the function.
 	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 

@@ -1,6 +1,6 @@
 /*
- * Memory near a module for the probe's code: stubs and gates. Patches of the module lead to stubs,
- * or to gates that jump to hooks.
+ * Memory near a module, with code of the probe: stubs and gates. Patches of the module jump to
+ * stubs or to gates. Gates jump to hooks.
  */
 #ifndef UTRAIL_LIBMCOUNT_STUB_MEMORY_H
 #define UTRAIL_LIBMCOUNT_STUB_MEMORY_H
@@ -14,12 +14,13 @@
 #define STUB_MEMORY_PAGE 4096
 
 /*
- * The stub memory of one module. Stubs and gates jump through cells, since the probe may be too far
- * away for a jump.
+ * The stub memory of one module. The hooks in the probe may be too far away for a direct jump. So
+ * stubs and gates jump to an address that they read from a cell.
  *
- * Once a patch leads to the memory, the memory stays mapped for ever, since a thread may run in the
- * stubs at any time. A probe that leaves a process makes the cells lead to @pass. The next probe
- * takes the memory over if the memory holds the code that the next probe would write.
+ * As soon as a patch jumps to this memory, the memory stays mapped for ever, because a thread may
+ * be in a stub at any moment. When a probe leaves the process, the probe stores the address of
+ * @pass in each cell. A later probe uses the memory again if the memory holds the code that the
+ * later probe would write.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory

@@ -7,13 +7,14 @@
 
 /*
  * @main: the interpreter that began first. Other interpreters may begin and end
- * @newest: the thread that threads_join_new() found at the head of the list of @main
+ * @newest: the thread that threads_join_new() found at the head of the thread list of @main
  * @newest_id: the highest number of a thread that threads_join_new() has found. Python gives a
  *             higher number to each new thread
  * @has_hooks: the program has audit hooks, which run when a profile function is set. If true, the
  *             probe sets no further profile functions
  * @is_monitored: sys.monitoring reports the calls, and the probe sets no profile functions
- * @is_setting: the probe is setting a profile function or a tool
+ * @is_setting: the probe is setting a profile function, or is registering as a tool of
+ *              sys.monitoring
  * @first: the address of the pointer to the first thread in @main; NULL: the address is unknown
  */
 struct python_threads {
@@ -29,14 +30,16 @@ struct python_threads {
 extern struct python_threads python_threads;
 
 /*
- * COLD, with the GIL, once. All threads of this interpreter, present and future, then report their
- * calls.
+ * COLD, with the GIL. Called once. Makes the threads of the calling thread's interpreter report
+ * their calls: the threads that the interpreter has now, and the threads that begin later.
  */
 void threads_begin(void);
 
 /*
- * COLD, with the GIL. threads_join_this() makes this thread report its calls. threads_see_this()
- * has the same effect for a thread that the probe sees for the first time, and no effect otherwise.
+ * COLD, with the GIL. The two functions act on the calling thread. threads_join_this() makes this
+ * thread report its calls. threads_see_this() does the same if the probe has not seen this thread
+ * before. With @has_hooks, or if the probe has already seen this thread, threads_see_this() does
+ * nothing.
  */
 void threads_join_this(void);
 void threads_see_this(void);
@@ -51,8 +54,9 @@ static inline bool threads_are_known(void)
 }
 
 /*
- * Called with the GIL, at the end of a function that may have made a thread. Makes new threads
- * report their calls. No call is missed, because a new thread has not run Python code at this time.
+ * Called with the GIL, when a function that may have made a thread returns. Makes new threads
+ * report their calls. At this moment, a new thread has not run Python code, so no call of the new
+ * thread is missed.
  */
 static inline void threads_look(void)
 {

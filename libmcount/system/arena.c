@@ -13,15 +13,14 @@
 
 /*
  * An arena needs gigabytes of address space, and the program may lower its RLIMIT_AS at any moment.
- * So only the header is mapped at first. Rings are mapped when threads need them: first one ring,
- * and later each time as many rings as are already mapped. So the number of mapped rings doubles
- * each time.
+ * So only the header is mapped at first. Rings are mapped when threads need them. The first piece
+ * has one ring. Each later piece usually has as many rings as all earlier pieces together.
  *
  * mremap(2) with an old size of 0 maps shared memory once more, with any length. So the probe need
- * not keep a descriptor of the memory. Each piece of rings is mapped together with the page before
- * it: the header, or the last page of the former piece.
+ * not keep a descriptor of the memory. Each new mapping begins with the page before the new rings:
+ * the header, or the last page of the former piece.
  *
- * @first: the number of the first ring of this piece in the arena
+ * @first: the number of this piece's first ring; rings are counted from the start of the arena
  */
 struct piece {
 	char *rings;
@@ -29,7 +28,7 @@ struct piece {
 	uint32_t nr;
 };
 
-/* The largest number of pieces. Mostly each piece is as large as all pieces before it together. */
+/* The largest number of pieces. Usually each piece doubles the number of mapped rings. */
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];
@@ -52,9 +51,9 @@ static void unmap_rings(void *at, uint64_t bytes)
 }
 
 /*
- * The list of pieces is emptied before the rings are unmapped, because another thread may fork
- * meanwhile. If the list were not empty, the child would later unmap these addresses again,
- * although the child may have other memory there.
+ * Empties the list of pieces, and then unmaps the rings. This order is necessary, because another
+ * thread may fork between the two steps. A child with the old list would later unmap these
+ * addresses again, although the child may have other memory there.
  */
 static void unmap_all(struct arena *a)
 {
@@ -68,8 +67,9 @@ bool arena_adopt(int fd)
 {
 	struct stat st;
 	/*
-	 * Other threads of a forked child may write to the header at any moment. So the new
-	 * header is mapped over the old one, at the same address.
+	 * In a forked child, other threads may write to the old header at any moment, so there must
+	 * always be a header at this address. The new header replaces the old one in a single step
+	 * (MAP_FIXED).
 	 */
 	struct arena *old = probe.arena;
 
@@ -168,8 +168,8 @@ static bool grow_arena(void)
 }
 
 /*
- * Maps one more piece if there are only @seen pieces. One thread does so for all threads that wait.
- * Returns true when there are more pieces than @seen.
+ * Maps one more piece if there are exactly @seen pieces. If several threads call this function, one
+ * of them maps the piece, and the others wait. Returns true when there are more pieces than @seen.
  */
 static bool grow_beyond(uint32_t seen)
 {

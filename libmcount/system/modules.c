@@ -34,8 +34,8 @@ struct reported_module {
  * The reports of modules to the recorder. module_lock protects this struct.
  *
  * @known: the modules that were reported
- * @adds: dlpi_adds at the last look. Each load of a module changes dlpi_adds
- * @failed_ns: the time of the last report if it has failed, otherwise 0
+ * @adds: the last known dlpi_adds. Each load of a module changes dlpi_adds
+ * @failed_ns: the time of the last report if that report has failed, otherwise 0
  * @pause_ns: the length of the pause between @failed_ns and a repetition of the report
  * @has_skipped: a module was not reported, since a thread was still loading it
  * @has_callables: the artificial module for the functions of a Python interpreter must still be
@@ -53,8 +53,9 @@ static struct {
 } modules;
 
 /*
- * A failed report is repeated after this time, even if no module was loaded. The time doubles with
- * each further failure, so that a stopped recorder does not slow the program down.
+ * The pause after a first failed report. After the pause, the next dlopen(3) repeats the report,
+ * even if this dlopen(3) loads no module. With each further failure the pause doubles, so that a
+ * stopped recorder does not slow the program down.
  */
 #define REPEAT_NS 10000000000ULL
 
@@ -97,9 +98,9 @@ static bool remember(struct reported_module m)
 }
 
 /*
- * Makes an absolute path, since readers do not have the program's working directory. If realpath(3)
- * fails, the name stays as it is. @path has PATH_MAX bytes. The function may leave out the NUL.
- * Returns the length.
+ * Writes @name to @path as an absolute path, because readers do not have the program's working
+ * directory. If realpath(3) fails, copies @name unchanged. @path has PATH_MAX bytes, and may lack
+ * the NUL at the end. Returns the length without the NUL.
  */
 static size_t absolute_path(const char *name, char *path)
 {
@@ -158,16 +159,17 @@ static int report_module(struct dl_phdr_info *info, size_t size, void *arg)
 	}
 	/*
 	 * The vDSO is not reported, because it has no file. A module without segments is not
-	 * reported, because it has no addresses. An attached probe is not reported, because perhaps
-	 * only this process sees its path.
+	 * reported, because it has no addresses. An attached probe is not reported, because the
+	 * path of the probe may be visible only to this process.
 	 */
 	if (!end || (probe.is_attached && info->dlpi_addr == (uint64_t)__ehdr_start) ||
 	    strncmp(info->dlpi_name, "linux-vdso", 10) == 0 || is_known(id))
 		return 0;
 	/*
-	 * Skip a module that a thread is still loading: the loading thread reports the module
-	 * later. If the load began before the probe was attached, or if libc itself began the load,
-	 * the program's next dlopen(3) reports the module.
+	 * Skip a module that a thread is still loading. Usually the loading thread reports the
+	 * module at the end of its dlopen(3). There is no such report if the load began before the
+	 * probe was attached, or if libc loads the module for itself. In these two cases, the
+	 * program's next dlopen(3) reports the module.
 	 */
 	if (!loaded_is_complete(info)) {
 		report->has_skipped = true;

@@ -18,10 +18,11 @@
 #endif
 
 /*
- * A fit is the line through two readings. Each reading is a pair of counter and clock, with an
- * error of about 10 ns. The second reading is at least FIT_FIRST_NS later than the first one. A fit
- * is used for at most FIT_LAST_NS, because the kernel changes the speed of its clock. With an older
- * fit, the processes that share a stream would visibly disagree about the time.
+ * A fit is the line through two readings. A reading is a value of the counter together with the
+ * value of the clock at the same moment, with an error of about 10 ns. The second reading is at
+ * least FIT_FIRST_NS later than the first one. The kernel changes the speed of its clock, so a fit
+ * is used for at most FIT_LAST_NS. If fits were used longer, processes that share a stream would
+ * visibly disagree about the time.
  */
 #define FIT_FIRST_NS 1000000
 #define FIT_LAST_NS  10000000
@@ -78,8 +79,9 @@ static uint64_t scale_ticks(uint64_t ns, uint64_t ticks)
 #endif
 
 /*
- * Computes a new fit. While the members of the fit change, the limit of the fit is 0. So a signal
- * handler that interrupts the change does not use the fit, and asks the kernel for the time.
+ * Computes a new fit. While the members of the fit change, fit.limit is 0: no time after the last
+ * reading is within the limit. So a signal handler that interrupts the change asks the kernel for
+ * the time, and does not use the half-changed fit.
  */
 static void fit(struct pxt_thread *thread, uint64_t counter, uint64_t now)
 {

@@ -2,10 +2,10 @@
  * Records in the cells of a stream. Any number of writers and readers use the cells without a lock.
  * The memory is untrusted.
  *
- * A writer claims cells by one atomic change of the first cell's word. This word then holds the pid
- * of the writer and the number of cells. After that change any process can move @head past the
- * record. The move of @tail past a record releases the record's cells. @tail never moves past a
- * record that is being written. See doc/posix-trace.md, "Cells".
+ * A writer claims cells by one atomic change of the first cell's word. From this change on, the
+ * word holds the pid of the writer and the number of cells, and any process can move @head past the
+ * record. When @tail is moved past a record, the record's cells are released. @tail never moves
+ * past a record that is being written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -32,8 +32,8 @@ enum state {
 #define TRIES_MAX 100000
 
 /*
- * The time for which a thread gives way to another one. It is enough for some dozens of events of
- * the other thread. A longer time gains little.
+ * The time for which a thread gives way to another thread. In this time, the other thread can write
+ * some dozens of events. A longer time gains little.
  */
 #define GIVE_WAY_NS 3000
 
@@ -90,8 +90,8 @@ uint32_t pxt_cells_of(uint32_t len)
 }
 
 /*
- * HOT. Copies bytes in atomic pieces. A reader copies a record, and then checks that the record's
- * cells were not released meanwhile.
+ * HOT. Copies bytes in atomic pieces, because a reader may copy the record at the same time. The
+ * reader then checks that the record's cells were not released meanwhile.
  */
 static inline __attribute__((always_inline)) void put_bytes(_Atomic pxt_piece *to,
 							    const unsigned char *from, size_t len)
@@ -161,9 +161,9 @@ static inline void pause_cpu(void)
 }
 
 /*
- * Called when the thread of @event has lost a race for cells, at most once per event. The thread
- * waits, and the other thread writes meanwhile. If the two threads wrote events alternately, the
- * CPUs would spend most of the time on moving cache lines.
+ * Waits while another thread writes. Called when this other thread has claimed the cells that the
+ * thread of @event wanted. Called at most once for each event. If the two threads wrote events
+ * alternately, the CPUs would spend most of the time on moving cache lines.
  */
 static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view,
 						     struct pxt_event *event)
@@ -180,8 +180,8 @@ static __attribute__((noinline, cold)) void give_way(const struct pxt_view *view
 }
 
 /*
- * Claims @count cells at the head for @event. Returns 0 and stores their position in *@at, or
- * returns an error as pxt_ring_put() does.
+ * Claims @count cells at the head for @event. Returns 0 and stores the position of the first cell
+ * in *@at, or returns an error as pxt_ring_put() does.
  */
 static inline __attribute__((always_inline)) int claim_cells(const struct pxt_view *view,
 							     struct pxt_stream *stream,
@@ -225,8 +225,9 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 }
 
 /*
- * HOT. The change of the head is also a memory barrier between the record and the check for waiting
- * readers.
+ * HOT. The record must be written before the check for waiting readers. A memory barrier between
+ * the two is needed. This barrier is the change of the head or, if another thread has already moved
+ * the head, the change of the fence.
  */
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
 {
@@ -332,8 +333,8 @@ bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid)
 }
 
 /*
- * Counts a lost event. All events that are lost before the next report to a reader form one gap.
- * The time of a gap is the time of its first lost event.
+ * Counts a lost event. Two lost events belong to the same gap if pxt_end_gap() is not called
+ * between them. The time of a gap is the time of the gap's first lost event.
  */
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns)
 {

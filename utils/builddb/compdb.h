@@ -17,13 +17,13 @@
  * The entries.
  *
  * @entries: JSON objects, on the heap; NULL: removed, or replaced by a later entry
- * @keys: directory, file and output of each entry, on the heap (if the output is unknown, the
- *         arguments take its place); NULL: a later entry has the same key
+ * @keys: the key of each entry, on the heap: the directory, the file and the output. If the
+ *         output is unknown, the arguments take its place. NULL: a later entry has the same key
  * @by_key: for each key, one plus the index of the newest entry
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
  * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
- * @has_assemblers: commands of assemblers (nasm, yasm, as) have entries
+ * @has_assemblers: add entries for commands of assemblers (nasm, yasm, as)
  * @leaves_out_gone: leave out sources that do not exist any longer. Unless @is_build_temporary is
  *         set, also leave out sources below /tmp, which configure makes
  * @nr_gone: number of sources that @leaves_out_gone left out
@@ -33,9 +33,9 @@
  * @unread, @unread_why: the name of the first response file that could not be read (on the heap;
  *         NULL: none), and the negative errno of reading this file
  * @cost: cost of all commands that were processed, in bytes
- * @is_unlimited: @cost has no limit
+ * @is_unlimited: the limit COMPDB_COST_MAX does not apply
  * @nr_beyond: number of commands and sources that are left out because the cost has exceeded its
- *         limit. The sources of a command that is left out do not count
+ *         limit. A command that is left out counts as one, even if the command has several sources
  */
 struct compdb {
 	char **entries;
@@ -59,10 +59,11 @@ struct compdb {
 
 /*
  * The limit of compdb.cost. The limit is needed because a command may name many sources, and many
- * commands may name the same response file. The cost counts the bytes of response files and of
- * stored entries, and a fixed amount for each file that is looked up. The cost also counts a fixed
- * amount for each word of a command. A command's words count once for each source, and once more if
- * the command names response files.
+ * commands may name the same response file. The cost is the sum of
+ * - the bytes of response files and of stored entries,
+ * - a fixed amount for each search for a file, and
+ * - a fixed amount for each word of a command. The amount counts once for each source of the
+ *   command, and once more if the command names response files.
  */
 #define COMPDB_COST_MAX (200UL << 20)
 
@@ -73,7 +74,7 @@ void compdb_deinit(struct compdb *db);
  * Add an entry. The entry replaces an earlier entry with the same directory, file and output.
  * Returns 0 or -ENOMEM.
  *
- * @output: NULL: unknown; the arguments are compared instead
+ * @output: NULL: unknown. In the comparison, @argv then takes the place of the output
  */
 int compdb_add(struct compdb *db, const char *directory, const char *file, const char *output,
 	       const struct words *argv);
@@ -85,9 +86,9 @@ int compdb_add(struct compdb *db, const char *directory, const char *file, const
 int compdb_add_executions(struct compdb *db, const struct executions *executions);
 
 /*
- * Compare only entries without output. An entry is early if its index is below @nr_earlier, and
- * late otherwise. Remove each early entry for which a late entry has the same directory and file.
- * Returns 0 or -ENOMEM.
+ * Remove early entries that late entries replace. Only entries without an output are compared. An
+ * entry is early if its index is below @nr_earlier, and late otherwise. An early entry is removed
+ * if a late entry has the same directory and file. Returns 0 or -ENOMEM.
  */
 int compdb_drop_earlier(struct compdb *db, size_t nr_earlier);
 

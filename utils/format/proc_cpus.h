@@ -31,9 +31,10 @@ int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 int proc_cpus_set(struct proc_cpus *cpus, int32_t tid, int cpu);
 
 /*
- * Apply a record that is written or read. If the record tells a CPU, store this CPU. If the record
- * frees a task's number, or gives the number to a new task, forget the CPU of the number. To get
- * the CPU of the record's own task, call proc_cpus_of() before this function. Returns 0 or -ENOMEM.
+ * Apply a record that is written or read. If the record tells the CPU of a task, store this CPU. If
+ * the record says that a tid has become free, or has been given to a new task, forget the CPU of
+ * this tid. To get the CPU that the task rec->tid had before the record, call proc_cpus_of() first.
+ * Returns 0 or -ENOMEM.
  */
 int proc_cpus_see(struct proc_cpus *cpus, const struct proc_record *rec, bool big);
 

@@ -33,8 +33,9 @@ static int list_known(const struct text *text, struct strbuf *sites)
 }
 
 /*
- * Lists the patches that the probe does not know. Patches that belong together are listed together.
- * Such a group ends with the first patch that does not have PLAN_PATCH_SILENT.
+ * Lists the patches that the probe does not know. @all consists of groups. Each patch without
+ * PLAN_PATCH_SILENT ends a group. If the probe does not know one patch of a group, all patches of
+ * the group are listed.
  */
 static int list_missing(const struct strbuf *all, const struct strbuf *known, struct strbuf *out)
 {
@@ -98,7 +99,7 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 /*
  * Send the probe those patches of @all that the probe does not know. Then read the probe's list of
  * changes into a->text. Returns -EAGAIN when the probe cannot take the patches at this moment, or
- * when the stopped thread cannot make the call.
+ * when the stopped thread cannot call the probe.
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -167,8 +168,8 @@ enum selected {
 };
 
 /*
- * Selects the changes to be made. A patch that jumps to the previous patch of the list is selected
- * together with the previous patch.
+ * Selects the changes that must be made. A change with ATTACH_CHANGE_ON_FORMER jumps to the
+ * previous change in a->text. Such a change is selected together with the previous change.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)
@@ -251,7 +252,8 @@ static int change_text(struct attaching *a, struct attach_patches *job, struct u
 	job->nr_left = count_left(a, &in, true) + nr_left_in;
 	/*
 	 * While a function has a hook at its start, more calls may begin. These calls need the
-	 * hooks at the function's ends. So hooks at ends stay until all hooks at starts are out.
+	 * hooks at the function's ends. So hooks at ends stay until all hooks at starts are
+	 * removed.
 	 */
 	if (ret == 0 && !nr_left_in)
 		ret = attaching_take_ends_out(a, job->patches, &ends, err);

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 
 /*
- * A recording goes on until the program, and all traced processes that it left running, have ended.
- * An interrupt is a signal that asks the recorder to end. After the first interrupt, the recorder
- * still waits until the program ends by itself.
+ * A recording goes on until the program has ended, and until all traced processes that the program
+ * left running have ended. An interrupt is a signal that asks the recorder to end.
  *
+ * - After the first interrupt, the recorder still waits until the program ends by itself.
  * - After a second interrupt, or after an interrupt that follows the program's end, the recorder
  *   does not wait for processes that the program left running.
  * - The recorder waits for the program at most ALIVE_TICKS after the second interrupt, and at most
  *   ALIVE_FINAL_TICKS after the third one.
- * - If @leaves_rest is set before the start, the recorder waits at most ALIVE_REST_TICKS for
- *   processes that the program left running.
+ * - With @leaves_rest, the recorder waits at most ALIVE_REST_TICKS after the program's end for
+ *   processes that the program left running. No interrupt is needed for this limit.
  *
  * Other code may set @leaves_rest before the start, read @nr_followed at any time, and read
  * @has_left_rest after alive_run(). All other members are private to alive.c. The struct starts as

@@ -1,7 +1,7 @@
 /*
  * Events with values: events that programs declare (libutrail-trace), and static probes with
- * arguments. This module keeps their numbers and definitions, and the user's choice of declared
- * events.
+ * arguments. This module stores the numbers and the definitions of these events. declared_choice()
+ * returns the user's choice for an event that a program declares.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
 #define UTRAIL_CMDS_RECORD_PLAN_DECLARED_H
@@ -16,15 +16,15 @@
 
 /*
  * The declared events of all processes. declared_init() prepares the struct. Only the control
- * thread uses it.
+ * thread uses the struct.
  *
  * @points: gives numbers to the events, and has their names
  * @lines: the lines of events.def, which are the keys of @numbers. An event that several processes
  *         declare has only one line
- * @events: the events that programs declare, and that users can choose
+ * @events: the events that programs declare, without static probes
  * @bytes: the length of all lines
  * @nr_refused: the number of events without a number, for lack of numbers or memory
- * @include_matched: an event has matched --trace-include
+ * @include_matched: --trace-include has matched at least one event
  * @error: 0, or the negative errno of writing events.def
  */
 struct declared {

@@ -28,7 +28,8 @@ struct pidfd_end {
 #define STAT_MAX 4096
 
 /*
- * Gets the exit status from the kernel, even after the parent's wait(2). Returns true on success.
+ * Gets the exit status of the process from the kernel. The kernel has the status even after wait(2)
+ * by the parent of the process. Returns true on success.
  */
 static bool ask_kernel(struct end *end)
 {
@@ -106,8 +107,8 @@ int ends_tell(struct end *end, const struct msg *msg)
 			 "(-P)",
 			 end->pid, WTERMSIG(end->status), strsignal(WTERMSIG(end->status)));
 	/*
-	 * The exit status of a process that no signal has ended concerns only its parent, so the
-	 * result is 0.
+	 * If no signal has ended the process, the result is 0. The exit status of such a process is
+	 * of interest only to the process's parent.
 	 */
 	return WIFSIGNALED(end->status) ? end->status : 0;
 }

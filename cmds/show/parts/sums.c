@@ -46,8 +46,9 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Stores in @stop the pipeline @pipe, which reads the recording for the present answer. @pipe is
- * NULL when no pipeline reads. Returns @ret, or -ECANCELED when the answer must be given up.
+ * Tells sums_stop() and sums_progress() which pipeline reads the recording for the present answer.
+ * @pipe is NULL after this pipeline has ended. Returns @ret. If @ret is not an error and
+ * sums_stop() was called, returns -ECANCELED.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
@@ -63,7 +64,10 @@ static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, str
 	return err_set(err, -ECANCELED, is_stopped ? "utrail show ends" : "the asker has left");
 }
 
-/* Makes @config for the calls that the options choose, within the range that the page requests. */
+/*
+ * Sets @config so that the pipeline has the calls that the options choose. If the page requests a
+ * range, the pipeline has only the calls in this range.
+ */
 static void choose_range(const struct sums_source *from, const struct part_range *range,
 			 struct pipeline_config *config)
 {
@@ -132,7 +136,10 @@ static uint64_t time_of(uint64_t ns)
 	return (int64_t)ns < 0 ? 0 : ns;
 }
 
-/* Returns the node that follows @node when the nodes below @node are skipped. */
+/*
+ * Returns the node after @node in the walk through the tree of @top, without the nodes below @node.
+ * Returns NULL at the end. @depth becomes the depth of the returned node.
+ */
 static struct tree_node *next_beside(const struct tree_node *node, const struct tree_node *top,
 				     size_t *depth)
 {
@@ -179,10 +186,10 @@ struct pair_row {
 };
 
 /*
- * Rows for functions.
+ * The rows of all callers of a function, or the rows of all its callees.
  *
- * @numbers: maps from the name of a function to the index + 1 of its row. The name "" stands for
- *         the missing caller of calls without a caller
+ * @numbers: maps the name of a caller or callee to the index + 1 of its row. Calls without a caller
+ *           belong to the row with the name ""
  */
 struct pair_rows {
 	struct pair_row *rows;

@@ -1,11 +1,12 @@
 /*
- * The lines of replay, made a page at a time. So any part of a long recording can be shown without
- * the rest.
+ * The lines of replay, made a page at a time. To show a part of a long recording, only the pages of
+ * this part are made.
  *
- * A pass over the recording counts the lines and makes marks. A mark has the number of a line, the
- * line's time, and the calls that are open there. To make a page, another pass begins at a mark.
- * Each page takes about the same time (utils/pipeline/sources/seek.h). With filters, a single pass
- * makes and keeps all lines (replay_kept.h).
+ * First, a pass over the recording counts the lines and makes marks. A mark has the number of a
+ * line, the line's time, and the calls that are open at the line. To make a page, another pass
+ * begins at a mark. Each page takes about the same time to make (utils/pipeline/sources/seek.h).
+ * With filters, no pass can begin at a mark. A single pass then makes all lines, and keeps the
+ * lines in a file (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -65,9 +66,9 @@ int replay_pages_init(struct replay_pages *pages, const struct replay_source *so
 void replay_pages_deinit(struct replay_pages *pages);
 
 /*
- * Show the fields @fields, a text like the argument of -f. The text must stay valid. If can_seek is
- * false, or @fields contain "delta", nr_lines is 0 afterwards, and replay_pages_extend() must count
- * the lines again. Returns 0, or a negative error with @err.
+ * Show the fields in @fields, a text like the argument of -f. The text must stay valid. If can_seek
+ * is false, or if @fields contains "delta", all known lines are dropped: nr_lines is 0 after the
+ * call, and the caller must call replay_pages_extend(). Returns 0, or a negative error with @err.
  */
 int replay_pages_show(struct replay_pages *pages, const char *fields, struct uft_err *err);
 

@@ -23,7 +23,7 @@ enum event_id event_id_of_perf(enum perf_record_type type)
 	return ids[type];
 }
 
-/* Get the name of the event's task, which is not in the payload. */
+/* Get the name of the event's task. The event's payload does not contain this name. */
 static bool get_comm(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

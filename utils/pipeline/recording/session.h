@@ -17,10 +17,11 @@ struct late_module {
 };
 
 /*
- * A hash table of the functions at addresses of a session, for the time from one dlopen(3) to the
- * next. The table uses open addressing, and is at most half full.
+ * A hash table that maps addresses of a session to functions. The table is for a part of the
+ * session: from one dlopen(3) to the next. The table uses open addressing, and is at most half
+ * full.
  *
- * @nr_late: number of libraries that dlopen(3) has loaded until the start of this time
+ * @nr_late: number of libraries in session.late that were loaded before this part or at its start
  */
 struct addr_space {
 	struct session *session;
@@ -34,11 +35,13 @@ struct addr_space {
 };
 
 /*
- * One process image, from its start (or exec) to its end. Tasks and processes may share it.
+ * One process image. The image begins at the start of a process or at an exec. All threads of a
+ * process share a session. A forked child shares the session of its parent.
  *
  * @late: libraries loaded by dlopen(3), sorted by time
- * @spaces: each reader has @nr_late + 1 address spaces: one without late libraries, one with the
- *          first late library, one with the first two, and so on. NULL until needed
+ * @spaces: for each reader, pointers to @nr_late + 1 address spaces: one without late libraries,
+ *          one with the first late library, one with the first two, and so on. A pointer is NULL
+ *          until its address space is needed
  */
 struct session {
 	char sid[SESSION_ID_LEN + 1];
@@ -73,8 +76,9 @@ int session_add_late(struct session *session, const struct task_line *line);
 #define READERS_MAX 16
 
 /*
- * Find the reader's address space at @time_ns, and the time until which it is valid (UINT64_MAX: to
- * the end). Returns NULL when memory is short.
+ * Find the address space of the thread with the number @reader for events at @time_ns. Stores in
+ * @until_ns the time up to which this address space is valid, or UINT64_MAX if it is valid to the
+ * end. Returns NULL when memory is short.
  */
 struct addr_space *session_space(struct session *session, unsigned reader, uint64_t time_ns,
 				 uint64_t *until_ns);
@@ -89,9 +93,9 @@ static inline size_t addr_slot(uint64_t addr)
 const struct func *space_find(struct addr_space *space, uint64_t addr, struct uft_err *err);
 
 /*
- * Find the symbol at @addr, of code or data. The result is the struct func of the symbol. This call
- * does not add @addr to the hash table of @space. Returns NULL if there is no symbol, or after an
- * error.
+ * Find the symbol of the function or variable at @addr. Returns the struct func of the symbol.
+ * Returns NULL if there is no symbol, or after an error. Does not add @addr to the hash table of
+ * @space.
  */
 const struct func *space_symbol(const struct addr_space *space, uint64_t addr);
 

@@ -40,7 +40,8 @@ static bool is_optional(const char *next)
 
 /*
  * Find the longest sequence of ordinary characters that every match contains, for a fast first
- * search of names. None is found for patterns with alternatives, groups, escapes or named classes.
+ * search of names. Finds no sequence if the pattern has alternatives, groups, escapes or named
+ * classes.
  */
 static void find_literal(struct pattern *p)
 {

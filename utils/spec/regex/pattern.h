@@ -21,13 +21,13 @@ const char *pattern_match_name(enum pattern_match match);
 
 /*
  * @text: on the heap
- * @match: MATCH_SIMPLE if @text has no special characters or begins with "operator ", even if
- *         --match asks for another kind
+ * @match: pattern_init() sets MATCH_SIMPLE if @text has no special characters or begins with
+ *         "operator ", even if --match asks for a regular expression or a glob
  * @literal_at, @literal_len: a part of @text that every matching name contains; @literal_len is 0
  *         when none is known
  * @prefix_len: if @text begins with `^`: every matching name begins with the @prefix_len characters
  *         that follow the `^`
- * @is_scope: with MATCH_SIMPLE: @text ends with "::", and matches all names that begin with @text
+ * @is_scope: with MATCH_SIMPLE: @text ends with "::". All names that begin with @text match
  * @regex: with MATCH_REGEX, the compiled expression
  */
 struct pattern {

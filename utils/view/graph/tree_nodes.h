@@ -30,15 +30,18 @@ int tree_find_children(struct tree *tree);
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * For each child process that was announced up to @time_ns, store the innermost call of the current
- * task (tree->at) as the call that forked the child. Returns 0 or -ENOMEM.
+ * For each child process that was announced up to @time_ns, store the call that forked the child:
+ * the innermost call of the current task (tree->at). Returns 0 or -ENOMEM.
  *
- * A recording does not tell which thread of a process has forked. So this function is called for
- * each thread, and the call of the process's first thread has priority.
+ * A recording does not tell which thread of the parent process has forked. So this function is
+ * called for each thread of the parent. The call of the parent's first thread has priority.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 
-/* Add the noted forks of @from, after its nodes were added to @tree. Returns 0 or -ENOMEM. */
+/*
+ * Add to @tree the forks that tree_note_forks() has stored in @from. The nodes of @from must
+ * already be in @tree. Returns 0 or -ENOMEM.
+ */
 int tree_merge_forks(struct tree *tree, const struct tree *from);
 
 /*
@@ -48,8 +51,8 @@ int tree_merge_forks(struct tree *tree, const struct tree *from);
 int tree_no_room(int code, struct uft_err *err);
 
 /*
- * Move calls without recorded entries to the nodes to which they belong. Called after the last
- * event. Returns 0 or -ENOMEM.
+ * Calls whose entries were not recorded have nodes of their own. Move each such call to the node to
+ * which the call belongs. Called after the last event. Returns 0 or -ENOMEM.
  */
 int tree_settle(struct tree *tree);
 

@@ -10,8 +10,10 @@
 #include "utils/view/report/report.h"
 
 /*
- * The number by which rows are sorted: the field of the base (the first recording), the field of
- * the pair (the average of the other recordings), or the change from the base to the pair.
+ * The number by which rows are sorted. In a row, each sort key has three numbers:
+ * - DIFF_COLUMN_BASE: the number of the base (the first recording)
+ * - DIFF_COLUMN_PAIR: the number of the pair (the average of all other recordings)
+ * - DIFF_COLUMN_DIFF: the change from the base to the pair
  */
 enum diff_column {
 	DIFF_COLUMN_BASE,
@@ -42,8 +44,9 @@ struct diff_config {
 /*
  * Starts with report_diff_init(). The struct owns no memory.
  *
- * @keys: the sort keys: the number of a field, DIFF_FIELD_KEYS for the name, or for a counter
- *        DIFF_FIELD_KEYS + 1 plus an index in @key_counters
+ * @keys: the numbers of the sort keys. For a field, the number is the field's index in diff_fields.
+ *        For the name, the number is DIFF_FIELD_KEYS. For a counter, the number is the counter's
+ *        index in @key_counters plus DIFF_FIELD_KEYS + 1
  */
 struct report_diff {
 	struct diff_config config;
@@ -57,22 +60,23 @@ struct report_diff {
 };
 
 /*
- * Returns 0, or -ERR_USAGE if a field, a sort key, or a word of the policy is unknown. The message
- * of the error has the known words.
+ * Returns 0, or -ERR_USAGE if a field, a sort key, or a word of the policy is unknown. The error's
+ * message lists the known words.
  */
 int report_diff_init(struct report_diff *diff, const struct diff_config *config,
 		     struct uft_err *err);
 
 /*
- * Ask for the data that @diff needs. Call report_diff_configure() before the pipelines are opened,
- * and report_diff_prepare() before their first events.
+ * Make the pipelines and aggregates provide the data that @diff needs. Call report_diff_configure()
+ * before a pipeline is opened. Call report_diff_prepare() before an aggregate gets its first event.
  */
 void report_diff_configure(const struct report_diff *diff, struct pipeline_config *config);
 void report_diff_prepare(const struct report_diff *diff, struct aggregate *agg);
 
 /*
- * Call this after the last events. @aggs[0] is the base. The base is compared with the pair, which
- * is the average of the other recordings. Returns 0, or a negative errno with @err.
+ * Call this after the last events. @aggs has an aggregate for each of @nr recordings. The base,
+ * @aggs[0], is compared with the average of all other aggregates. Returns 0, or a negative errno
+ * with @err.
  */
 int report_diff_show(const struct report_diff *diff, struct aggregate *aggs, size_t nr,
 		     struct sink *sink, struct uft_err *err);
