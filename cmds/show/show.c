@@ -27,7 +27,7 @@ int show_check(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Prints the address in a line of its own, so that a program can read it. */
+/* Prints the address in a line of its own, so that a program can read the address. */
 static void print_address(const struct gate *gate)
 {
 	msg_list("http://127.0.0.1:%u/%s/0/", gate->port, gate->token);

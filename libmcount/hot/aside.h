@@ -8,8 +8,8 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD. Called when the handler that used the aside of @t jumps out and will not continue. Ends the
- * aside's open frames, and moves the aside's records to the ring of @t.
+ * COLD. Called when a signal handler that has interrupted a hook of @t ends by longjmp(3). Ends the
+ * open frames of the thread's aside, and moves the aside's records to the ring of @t.
  */
 void aside_give_up(struct thread *t);
 
@@ -20,8 +20,9 @@ void aside_give_up(struct thread *t);
 void aside_forget(struct thread *t);
 
 /*
- * COLD, in a forked child. The parent writes the records and counts that the aside of @t had at the
- * fork. The child writes only later records and counts.
+ * COLD, in a forked child. At the fork, the aside of @t may hold records, and counters of calls
+ * that were not recorded. The parent adds these records and counters to the recording. The child
+ * adds only later records, and counts only later calls.
  */
 void aside_after_fork(struct thread *t);
 

@@ -12,8 +12,8 @@
  *
  * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore
- * @is_out: the patch must not be in the module's code now. When the recorder puts the patch in or
- *          takes the patch out, it also writes @is_out
+ * @is_out: the patch must not be in the module's code now. The recorder changes @is_out when the
+ *          recorder writes the patch into the module's code, or removes the patch from the code
  * @to_function: the distance in bytes from @site to the address that the function has in records.
  *               INT16_MIN: the distance is too large
  */

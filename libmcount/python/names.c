@@ -92,9 +92,9 @@ static bool add_range(struct channel *ch, const struct description *d,
 #define SLOW_NS	 1000000000ULL
 
 /*
- * Asks the recorder two questions: the address of a function in records, and the values to record
- * at each call of the function. If the function is recorded, stores the address and the bits of the
- * values in @told. Returns false when there is no answer.
+ * Asks the recorder for the address that represents a function in records, and for the values to
+ * record at each call of the function. If the function is recorded, stores in @told the address,
+ * and a bit for each of these values. Returns false when there is no answer.
  */
 static bool ask_once(const struct description *d, name_facts *told)
 {
@@ -379,7 +379,7 @@ static void name_method(struct description *d, const struct py_c_function *fn)
 	const struct py_type *definer = definer_of(type, fn->def);
 	const char *dot;
 
-	/* The object of a class method, or of a static method, is the class itself. */
+	/* If the method is a class method or a static method, fn->self is the class. */
 	if (!definer && (type->flags & PY_TYPE_OF_TYPES)) {
 		type = (const struct py_type *)fn->self;
 		definer = definer_of(type, fn->def);

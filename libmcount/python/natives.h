@@ -25,7 +25,7 @@ struct native_table {
 
 extern _Atomic(struct native_table *) natives_table;
 
-/* A value that changes when another definition takes the address of a freed one. */
+/* A check value of @def. Another definition at the address of @def has another check value. */
 static inline uint64_t native_check(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;

@@ -72,7 +72,7 @@ static int put_edges(struct export *ex, const struct tree_node *root, const char
 
 static void put_head(struct export *ex)
 {
-	/* Texts in the head are escaped as HTML, because the head is not part of the chart. */
+	/* Texts before the chart are escaped for HTML, texts in the chart for Mermaid. */
 	ex->sink->medium = MEDIUM_HTML;
 	sink_lit(ex->sink, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
 	sink_str(ex->sink, title_recording(ex->pipe->data));

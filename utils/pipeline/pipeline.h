@@ -103,15 +103,16 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @kernel: if the lane @has_kernel_calls: nests the calls of kernel functions that are in @queued
+ * @kernel: if the lane @has_kernel_calls: takes calls of kernel functions from @queued, and nests
+ *          these calls
  * @others: the sources other than @user. At equal times, events of @user come first
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: @feed, if it belongs to this lane only; on the heap
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
  * @calls: the stack of the program's calls and, above them, the kernel's
- * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch
- *          and after the last one, while other tasks use the memory
+ * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch,
+ *          after the last batch, and while other lanes use the memory
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open when the time range begins
  * @has_events: read_events() has found events in the time range. Later stages may hide these events
@@ -182,8 +183,9 @@ struct lane {
  * @limit_ns: later events are not read; UINT64_MAX unless the recording grows
  * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
  *            When @known_ns reaches @first_ns, @first_ns is final
- * @has_late_entries: growing recording: the entry of a call may be recorded after events in the
- *                    call, so an event of another source must wait for the next record
+ * @has_late_entries: growing recording: the ENTRY of a call may be written late, after events of
+ *                    other sources that happened during the call. These events wait until the task
+ *                    has written its next record
  * @broken: the error of the first damaged file; the other files are still read
  * @runs_windows: the view gets the tasks in windows of time (pipeline_run_windows())
  * @is_stopped: any thread may set it. The run then ends at its current position, without an error
@@ -264,8 +266,8 @@ int pipeline_follow(struct pipeline *pipe, uint64_t until_ns, const struct view 
 size_t pipeline_threads(const struct pipeline *pipe, size_t wanted);
 
 /*
- * Like pipeline_run(), with @nr threads, at most pipeline_threads(), and a view for each. The
- * caller then merges the views, in any order.
+ * Like pipeline_run(), but with up to @nr threads. @nr must be at most pipeline_threads(). @views
+ * has a view for each thread. Afterwards, the caller merges the views, in any order.
  *
  * Each task goes to one view. But if the views have a resume function, a task that is a large part
  * of the work is divided among all views.
@@ -361,8 +363,8 @@ void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
  * Run all lanes that have events of other sources than <tid>.dat. In each window of time, these
- * lanes run one after the other. So each file is read only once. pipeline_load_group() then skips
- * these lanes.
+ * lanes run one after the other. So one read of a file is enough for the events of all these tasks.
+ * pipeline_load_group() then skips these lanes.
  *
  * Does nothing if no calls of kernel functions were recorded, if the events fit into @held_bytes,
  * or if @view does not accept tasks in parts. Returns 0, or a negative errno with @err.

@@ -273,8 +273,8 @@ static void add_flag(struct trigger *trigger, uint32_t flag)
 }
 
 /*
- * Parse the action @word. @value begins at offset @value_at, and is NULL when the action has no
- * value.
+ * Parse the action @word, which begins at offset @at. @value begins at offset @value_at. @value is
+ * NULL when the action has no value.
  */
 static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
 			size_t value_at)

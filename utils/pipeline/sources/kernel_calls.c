@@ -18,10 +18,9 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * Compares the task's record of @record_ns with the outermost call of the kernel that @next begins.
- * True when the record is within the call, and nearer to the beginning of the call than to the end.
- * In this case the task has written the record before the call. The clocks are inexact, so the
- * record seems to be within the call.
+ * @next is the ENTRY of an outermost call of the kernel, and @record_ns is the time of a record of
+ * the task. True when the record is within the call, and nearer to the beginning of the call than
+ * to the end. In this case the clocks are inexact: the task has written the record before the call.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -193,7 +192,10 @@ static struct event come_back(struct kernel_calls *calls, uint64_t entry_ns)
 	return event;
 }
 
-/* Record an act of the scheduler. Returns false if it is a SCHED_IN that was delivered already. */
+/*
+ * If @next is an event of the scheduler, or a loss, note whether the task is off the CPU. Returns
+ * false if @next is a SCHED_IN that was delivered already.
+ */
 static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;
@@ -239,7 +241,10 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		if (what == STEP_DROP)
 			continue;
 		events[nr] = event_of(next);
-		/* The clocks differ. A call gets no time before the program's last record. */
+		/*
+		 * The clocks differ. If an ENTRY or EXIT seems to be earlier than the program's
+		 * last record, the event gets the time of that record.
+		 */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
 		calls->last_ns = events[nr++].time_ns;

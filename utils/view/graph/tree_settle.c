@@ -9,12 +9,12 @@
 #include "utils/base/cleanup.h"
 #include "utils/view/graph/tree_nodes.h"
 
-/* The limit of generations of forks that are followed, because corrupt data may have cycles. */
+/* The maximum number of ancestors that generation() counts: corrupt data may have cycles. */
 #define GENERATIONS_MAX 1000
 
 /*
- * The limit of calls of fork(2) that are compared with the open calls of a child. Nearly always,
- * the first compared call of fork(2) fits.
+ * The maximum number of calls of fork(2) that find_fork_call() compares with the open calls of a
+ * child. Nearly always, the first compared call fits.
  */
 #define FORK_CALLS_MAX 64
 
@@ -41,8 +41,9 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sort forked tasks before their parents, so that no node moves below a node that was removed. In a
- * task, inherited calls come last, and inner calls before outer ones.
+ * Sort forked tasks before their parents, so that no node moves below a node that was removed. The
+ * inherited calls of a task come after the task's other calls. In each of these two groups, inner
+ * calls come before outer calls.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -94,8 +95,9 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all descendants of @from to the subtree of @into, and remove @from. If the subtree has no
- * node for the function of a descendant, the descendant itself is moved, with all nodes below it.
+ * Move all descendants of @from to the subtree of @into, and remove @from. If the subtree has a
+ * node for the function of a descendant, the two nodes are united. Otherwise, the descendant itself
+ * is moved, with all nodes below it.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -165,13 +167,15 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find the places of a forked child's inherited calls. The place of a call is a callee of the place
- * of the call's caller. The first choice is the call that the parent process had open at the same
- * depth at the fork. If the inherited call has a name, the first choice must have the same name. If
- * the first choice fails, the place is the callee with the name of the inherited call. If the
- * inherited call has no name, a callee is guessed.
+ * Find a node for each inherited call of a forked child, from the outermost call inwards. The node
+ * is always a callee of the node that was found for the call's caller.
  *
- * @into: @into[i + 1] is the place of the call at depth i, or NULL
+ * The first choice is the call that the parent process had open at the same depth at the fork. If
+ * the inherited call has a name, the first choice must have the same name. If the first choice
+ * fails, the callee with the name of the inherited call is taken. If the inherited call has no
+ * name, a callee is guessed.
+ *
+ * @into: @into[i + 1] is the node for the call at depth i, or NULL
  */
 static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,
 			size_t nr_path, struct tree_node **into)
@@ -196,8 +200,10 @@ static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_
 }
 
 /*
- * Move the inherited calls of a forked child (@chain), and the calls below them, into the tree of
- * its parent. @chain: the innermost call comes first
+ * Move the inherited calls of a forked child, and the calls below the inherited calls, into the
+ * tree of the child's parent.
+ *
+ * @chain: the inherited calls; the innermost call comes first
  */
 static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		 struct tree_node *top)
@@ -296,9 +302,10 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the innermost call that the task's parent had open at the fork, or when the child was
- * announced. If no such call is known, returns the root. Returns NULL if the task was not forked,
- * or if the task's parent is unknown.
+ * Returns the innermost call that the task's parent had open at the fork. If this call is unknown,
+ * returns the innermost call that the parent had open when the task was announced as a child. If
+ * neither call is known, returns the root. Returns NULL if the task was not forked, or if the
+ * task's parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
