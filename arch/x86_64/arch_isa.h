@@ -79,7 +79,7 @@ static inline uint64_t arch_point_sp(const struct arch_point *point)
 /* Returns the general register with DWARF's number @number (psABI, 3.6.2), which is below 16. */
 static inline uint64_t arch_point_register(const struct arch_point *point, unsigned number)
 {
-	/* the indexes of rax rdx rcx rbx rsi rdi rbp rsp (unused) and of r8 to r15 */
+	/* indexes of words in @point: rax rdx rcx rbx rsi rdi rbp, 0 (unused) for rsp, r8 to r15 */
 	static const uint8_t words[] = { 14, 12, 13, 5, 11, 10, 4, 0, 9, 8, 7, 6, 3, 2, 1, 0 };
 
 	if (number == 7)
@@ -118,9 +118,9 @@ static inline struct arch_regs arch_regs_of(uint64_t first, uint64_t second, uin
 }
 
 /*
- * Sets the registers of the third and fourth argument to @site and %r11, for caller_call(). The
- * program has set the registers of the first two arguments. In mold's PLT, %r11 has the index of
- * the relocation, and the code that binds the call needs this index.
+ * Sets the last two arguments of caller_call(): the third to @site, and the fourth to %r11. The
+ * program has set the first two arguments. In mold's PLT, %r11 has the index of the relocation, and
+ * the code that binds the call needs this index.
  */
 static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 {
@@ -130,7 +130,10 @@ static inline void arch_pass_site(struct arch_regs *regs, const void *site)
 
 #define ARCH_INT_ARG_REGS   6
 #define ARCH_FLOAT_ARG_REGS 8
-/* The end of the addresses that a program can have mapped, unless it asks for more than 47 bits. */
+/*
+ * All memory of a program is below this address, unless the program asks mmap(2) for a higher
+ * address.
+ */
 #define ARCH_ADDRESS_END    0x7ffffffff000ULL
 
 /* AUDIT_ARCH_X86_64, as in the kernel's data for system call filters */

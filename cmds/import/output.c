@@ -145,9 +145,9 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * Appends the session line of a new process. New processes have the same session if their first
- * events are from the same log. The session's id holds the number of the first task of these
- * processes. This number is unique in the recording.
+ * Appends the session line of a new process. If the first events of several new processes are from
+ * one log, these processes share one session. The session's id contains the tid of the first task
+ * of these processes. This tid is unique in the recording.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

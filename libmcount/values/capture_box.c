@@ -4,9 +4,11 @@
 #include "libmcount/system/fault.h"
 
 /*
- * @to, @len, @bytes: the memory of the box, the number of bytes written to it, and its size
- * @looks: the number of elements that may still be read. It is limited, since nested sequences
- *         multiply the elements
+ * @to: the memory of the box
+ * @len: the number of bytes that were written to @to
+ * @bytes: the size of @to
+ * @looks: the number of elements that may still be read. This number is limited, because nested
+ *         sequences multiply the elements
  */
 struct box {
 	uint8_t *to;
@@ -446,8 +448,8 @@ static bool put_weak(struct box *box, const struct box_step *step, uint64_t obje
 }
 
 /*
- * Writes the value of @step in @object. Returns false when the value is unreadable, or has no room
- * in the box.
+ * Writes the value that @step selects from the object at address @object. Returns false when the
+ * value is unreadable, or when the box has no room for the value.
  */
 static bool put_value(struct box *box, const struct box_step *step, uint64_t object)
 {

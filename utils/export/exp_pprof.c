@@ -184,8 +184,9 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * For each node, store the increase of the tree's current counter without the increase in callees.
- * The values go to every @step-th element of @own.
+ * For each node, store the growth of a counter in the node's function, without the callees. The
+ * last tree_counters_spread() has selected the counter. The values go to every @step-th element of
+ * @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

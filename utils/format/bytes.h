@@ -45,7 +45,7 @@ static inline uint64_t get_uint(const uint8_t *p, size_t size, bool big)
 	return v;
 }
 
-/* Extend the sign of an integer of @size bytes, 1 to 8, to 64 bits. */
+/* Returns the integer @v, sign-extended to 64 bits. @size: the size of @v in bytes, 1 to 8 */
 static inline uint64_t extend_sign(uint64_t v, size_t size)
 {
 	unsigned unused = 64 - 8 * size;

@@ -76,7 +76,7 @@ static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, stru
 	return ret < 0 ? ret : merger_survey(&feed, pipe->surveys, err);
 }
 
-/* A child has its parent's name until it gets its own. */
+/* Give each child the name that the parent has when the child starts. */
 static int name_children(struct trace_data *data, struct task_list *list)
 {
 	task_list_sort_by_time(list);
@@ -281,8 +281,8 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * Drop the events that the lane has taken. But if any event of the lane still waits for the view,
- * drop nothing, because the view needs the payloads.
+ * Drop the events that the lane has taken from the queue. But if an event of the lane still waits
+ * for the view, drop nothing: the payload of such an event belongs to the queue.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {
@@ -324,8 +324,8 @@ int pipeline_next_window(struct pipeline *pipe, struct uft_err *err)
 /* --- windows of time: in each window, one task after the other --- */
 
 /*
- * Choose the lanes to run in windows of time. Returns false if no lane is chosen: all events fit
- * into memory, or there are no calls of the kernel.
+ * Choose the lanes to run in windows of time. If all events fit into memory, or if there are no
+ * calls of kernel functions, choose no lane and return false.
  */
 static bool choose_windows(struct pipeline *pipe)
 {

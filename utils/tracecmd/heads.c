@@ -50,8 +50,9 @@ static int take_option(struct tracedat_cursor *in, uint64_t max, struct tracedat
 }
 
 /*
- * Handle @ret, the result of reading an option. Reading must end after -ENOMEM and -EDQUOT, which
- * are returned with @err. Any other error is stored in file->damage, and 0 is returned.
+ * Handle @ret and @why, the result and the error of reading an option. If @ret is -ENOMEM or
+ * -EDQUOT, copy the text of @why to @err and return @ret, so that reading ends. Store any other
+ * error in file->damage and return 0.
  */
 static int note_option(struct tracedat *file, int ret, const struct uft_err *why,
 		       struct uft_err *err)
@@ -187,8 +188,8 @@ static struct tracedat_buffer *add_buffer(struct tracedat *file, struct uft_err 
 }
 
 /*
- * Add a CPU. If the CPU's records extend beyond the end of the file, the rest is cut off, and
- * file->damage gets a note.
+ * Add a CPU. If the CPU's records extend beyond the end of the file, only the bytes before the end
+ * are used, and file->damage gets a note.
  */
 static int add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct tracedat_cpu cpu,
 		   struct uft_err *err)
@@ -267,9 +268,9 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 
 /*
  * Read the option that tells the place of an instance's table of records. The table has the same
- * format as the top instance's table. The bytes of the table are reserved, so that no other option
- * can name the same table. Otherwise, thousands of options could name one table. A damaged option
- * must reserve no bytes, because there may be records at the place that it names.
+ * format as the top instance's table. The bytes of the table are reserved. Without the reservation,
+ * thousands of options could name the same table. A damaged option may name a place that contains
+ * records, so a damaged option must not reserve bytes.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)

@@ -26,8 +26,8 @@ static bool is_too_much(const struct control *ctl, const struct conversation *ta
 }
 
 /*
- * Handles a report on a module. Modules beyond the limit are left out, and their number is reported
- * at the end. The process is still traced.
+ * Handles a report on a module. Modules beyond the limit are left out, but the process is still
+ * traced. After the recording, a warning tells how many modules were left out.
  */
 unsigned ready_take_module(void *context, const void *message, size_t len)
 {
@@ -247,8 +247,9 @@ static bool serve_ready(struct control *ctl, struct conversation *talk)
 }
 
 /*
- * Work takes long with large files or on slow machines, so the waiting peer is told to wait longer.
- * If the socket has no room for this message, the message is dropped: the recorder does not wait.
+ * Tell the waiting peer that the answer takes longer. The recorder needs much time for large files
+ * or on a slow machine. If the socket has no room for this message, the message is dropped: the
+ * recorder does not wait.
  */
 void control_tick(void *arg)
 {
@@ -276,7 +277,7 @@ static int enter_rights(const struct conversation *talk, struct rights *before)
 	return 0;
 }
 
-/* Does the work after the peer's last report, opening files with the peer's rights. */
+/* Serves the peer after the peer's last report. Opens files with the rights of the peer. */
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;

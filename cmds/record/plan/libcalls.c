@@ -148,9 +148,10 @@ bool libcall_is_nested_module(const char *path)
 /*
  * The functions that the probe replaces.
  *
- * @by_any: true: all calls of the function are changed. False: only calls through a PLT are
- *          changed. A call without a PLT (-fno-plt) stays unchanged: a thread could still have the
- *          probe's address in a register after the probe was removed
+ * @by_any: true: all calls of the function are changed. False: calls through a PLT are changed,
+ *          and calls without a PLT (-fno-plt) stay unchanged. If such a call were changed, a
+ *          thread could load the probe's address into a register, and jump to this address
+ *          after the probe was removed
  */
 static const struct {
 	const char *name;
@@ -181,8 +182,8 @@ int libcall_hook_of(const char *name, bool by_plt)
 }
 
 /*
- * Adds a call of a function that the probe replaces. A probe that was loaded after the program
- * cannot interpose the function by its name, so the call itself is changed.
+ * Appends @call to @out if the probe replaces the called function. A probe that was loaded after
+ * the program cannot interpose the function by its name, so each call must be changed.
  */
 static void add_hook(const struct plt_entry *e, struct plan_call_site call, struct strbuf *out)
 {

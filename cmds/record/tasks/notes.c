@@ -1,4 +1,4 @@
-/* Reads the notes of processes in the first page of their arenas (see notes.h). */
+/* Reads the first page of each arena, which holds the notes of processes (see notes.h). */
 #include "cmds/record/tasks/notes.h"
 
 #include <errno.h>

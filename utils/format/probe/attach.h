@@ -76,11 +76,11 @@ enum attach_step {
 	ATTACH_CODES = 10,
 	/*
 	 * While other threads are stopped outside of the probe, and outside of the code ranges that
-	 * the probe has made: find the functions that have open calls. All functions in the buffer
-	 * announce their ends (XRay).
+	 * the probe has made: find the functions that have open calls.
 	 *
-	 * - The buffer has addresses of functions, and the third argument is the number of these
-	 *   addresses. In the buffer, 0 replaces the address of each function that has open calls
+	 * - The buffer has addresses of functions that call the probe just before they return
+	 *   (XRay). The third argument is the number of these addresses
+	 * - In the buffer, 0 replaces the address of each function that has open calls
 	 * - Returns 0, -EAGAIN if a thread is within a hook, or another -errno
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
@@ -96,7 +96,8 @@ enum attach_step {
 	ATTACH_CHOSEN = 13,
 	/*
 	 * After ATTACH_BEGIN, while threads run: record events that the program declares. Returns
-	 * the number of copies of libutrail-trace that report them, or -EAGAIN as for ATTACH_CHOSEN
+	 * the number of copies of libutrail-trace that report such events, or -EAGAIN if a thread
+	 * holds a lock of libutrail-trace
 	 */
 	ATTACH_DOORS_OPEN = 14,
 	/*
@@ -164,7 +165,10 @@ enum attach_state {
 #define ATTACH_CHANGE_MAX 16
 
 enum attach_change_flags {
-	/* The change jumps to the previous change, which must stay while this change is present */
+	/*
+	 * The code of this change jumps to the code of the previous change in the list. While this
+	 * change is present, the previous change must stay
+	 */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	ATTACH_CHANGE_ISLAND = 2, /* without the change, no thread comes to attach_change.site */
 	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
@@ -178,8 +182,8 @@ enum attach_change_flags {
  * @clear: a number of bytes at @site, at least @len. When the change is written, no thread may be
  *         in these bytes
  * @out_at: the address of a byte, or 0 if there is no such byte. The byte is 1 while the change is
- *          disabled. If the byte is 1 when a module is loaded again, the probe leaves the change
- *          out
+ *          disabled. If the byte is 1 when the changed module is loaded again, the probe does not
+ *          make the change
  */
 struct attach_change {
 	uint64_t site;

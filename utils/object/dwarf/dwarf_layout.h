@@ -8,8 +8,11 @@
 #include <stdint.h>
 
 /*
- * The offsets, in a node, of the pointers to the next (or left) node, the right node and the
- * parent. @head: the size of the part before the value
+ * The layout of a node of a list or a tree.
+ *
+ * @next: the offset of the pointer to the next node, or to the left node of a tree
+ * @right, @parent: the offsets of the pointers to the right node and to the parent
+ * @head: the size of the data before the value. Padding may follow this data
  */
 struct dwarf_node {
 	uint8_t next, right, parent, head;
@@ -28,10 +31,10 @@ struct dwarf_owners {
  * version of the library, and is shown as a struct.
  *
  * @name: name of the template
- * @letter: kind of node in utils/spec/args/shape.h
- * @paths: members of the container, or of its base classes. The offsets of these members become
- *         numbers of the shape's node. If the letter requires a pointer, the first member must be
- *         a pointer
+ * @letter: the letter of the container's node in a shape (utils/spec/args/shape.h)
+ * @paths: members of the container, or of its base classes. The offsets of these members determine
+ *         numbers in the text of the shape. If the letter requires a pointer, the first member
+ *         must be a pointer (letter d: the third member)
  */
 struct dwarf_layout {
 	const char *name;
