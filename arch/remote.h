@@ -74,8 +74,9 @@ bool arch_remote_restart(struct arch_remote *r);
 
 /*
  * Finds two pieces of code in @code[@len], a copy of executable memory of a process. Stores the
- * offsets of the two pieces. By these pieces, a thread of that process can make system calls before
- * the recorder has put code into the process. Returns false when one of the pieces is missing.
+ * offsets of the two pieces. A thread of that process can execute the pieces to make system calls.
+ * The recorder uses these system calls until code of the recorder is in the process. Returns false
+ * when one of the pieces is missing.
  *
  * @call: instructions that make a system call and return
  * @handler_return: the instructions to which signal handlers return
@@ -112,8 +113,9 @@ void arch_remote_begin_syscall(struct arch_remote *r, uint64_t call, uint64_t co
 			       const uint64_t args[6]);
 
 /*
- * Position-independent code that calls a function, sends a signal to its own thread, and then
- * restores a context. The program ignores the signal, but a tracer sees it.
+ * Writes position-independent code to @code. The code calls a function, sends a signal to the
+ * thread that runs the code, and then restores a context. The program ignores the signal, but a
+ * tracer sees the signal.
  */
 #define ARCH_REMOTE_CODE_BYTES 64
 #define ARCH_REMOTE_CODE_END   33 /* the code at this offset restores the context */
@@ -145,9 +147,9 @@ uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 
 /*
- * True when @words[0], on a stack, may be the program counter of a signal handler's context. The
- * words after @words[0] then look like the registers that the kernel saves next to a program
- * counter.
+ * True when @words[0], on a stack, may be the program counter of a signal handler's context. This
+ * function checks whether the words after @words[0] look like the registers that the kernel saves
+ * next to a program counter.
  */
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 

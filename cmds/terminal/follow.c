@@ -63,7 +63,7 @@ static int read_tasks(const struct follow *follow, struct request_answer *answer
 		return ret;
 
 	int asked = ask_progress(data->dir, follow->is_own, answer);
-	/* -EPERM means that the recorder has ended, and another process has taken its name. */
+	/* -EPERM: the recorder has ended, and another process listens at the recorder's address. */
 	bool has_ended = asked == -ENOTCONN || asked == -EPIPE || asked == -ENOENT ||
 			 asked == -EPERM;
 
@@ -98,9 +98,8 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * After `utrail control`, the running program may no longer hold entries back. But entries
-	 * that the program already holds back may be recorded late. So @has_late_entries stays
-	 * true.
+	 * A user of `utrail control` can make the program stop holding entries back. But entries
+	 * that are held back at that time may be recorded late. So @has_late_entries stays true.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);

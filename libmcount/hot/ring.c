@@ -280,7 +280,10 @@ static uint64_t publish_head(struct thread *t)
 	return head;
 }
 
-/* If @at or @end is NULL, makes both NULL, since their difference would count as room. */
+/*
+ * If one of @at and @end is NULL, sets the other pointer to NULL. Two NULL pointers mean that there
+ * is no room for a record.
+ */
 void ring_settle(struct thread *t)
 {
 	if (!t->at || !t->end)
@@ -350,8 +353,8 @@ static void put_lost(struct thread *t, uint64_t untold)
 
 	/*
 	 * put_record() may touch a new page of the ring. If there is no memory for this page, the
-	 * kernel may end the process. So @lost_told changes after put_record(): the recorder can
-	 * still report the losses.
+	 * kernel may end the process in put_record(). In this case @lost_told has not changed,
+	 * and the recorder reports the lost records.
 	 */
 	guard_barrier();
 	add_alone(&t->ring->lost_told, untold);
@@ -378,8 +381,9 @@ static void make_room(void *arg)
 	if (unlikely(t->leaves_ring))
 		thread_leave_ring(t);
 	/*
-	 * In a forked child, session_report_fork() waits until this thread or another one has
-	 * reported the child. After the report, @t gets a ring in the child's arena.
+	 * In a forked child, session_report_fork() reports the child. If another thread is already
+	 * reporting the child, session_report_fork() waits for the end of that report. After the
+	 * report, @t gets a ring in the child's arena.
 	 */
 	if (unlikely(atomic_load(&probe.forked)) || unlikely(t->wants_ring)) {
 		t->wants_ring = 0;
@@ -401,8 +405,8 @@ static void make_room(void *arg)
 bool ring_make_room(struct thread *t, uint32_t len)
 {
 	/*
-	 * An aside is emptied only by its own thread, at the end of the hook that a signal has
-	 * interrupted. So waiting makes no room in a full aside.
+	 * An aside keeps the records of a signal handler that interrupted a hook (aside.h). The
+	 * same thread empties the aside, after the handler. So a wait in the handler makes no room.
 	 */
 	if (t->is_aside || has_stalled(t))
 		return false;

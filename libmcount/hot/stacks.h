@@ -6,19 +6,24 @@
 
 /*
  * A stack that the program has made has a thread state, a ring and a task id of its own
- * (RING_FIRST_STACK_TID and above). Any thread may later switch to such a stack. The probe does not
- * notice the switch before the next call or return. The slot of that call or return lies on another
- * stack.
+ * (RING_FIRST_STACK_TID and above). Any thread may later switch to such a stack. The probe notices
+ * the switch at the next call or return, because the slot (struct frame) of this call or return
+ * lies on the new stack.
  *
  * The probe knows only a range of each stack: from @low to @high of the stack's state. If the slot
  * of a call lies in this range, but above the slot of the innermost frame, the program has jumped
- * out of frames. For the own stack of a thread, the range may be too small. If a slot lies outside
- * of this range, the probe asks the kernel whether all memory between the slot and the range is
- * readable. If all is readable, the slot lies on the thread's own stack.
+ * out of frames.
  *
- * Without probe.follows_stacks, all calls of a thread count as calls on one stack. The flag is set
- * when the program imports a function that switches stacks, or as soon as the probe notices a
- * switch.
+ * Each thread begins on its own stack. The range of this stack may be too small. If a slot lies
+ * outside of the range, the probe asks the kernel whether all memory between the slot and the range
+ * is readable. If all is readable, the slot lies on the thread's own stack.
+ *
+ * If the flag probe.follows_stacks is not set, all calls of a thread count as calls on one stack.
+ * The probe sets this flag
+ * - when the program imports a function that switches stacks (PLAN_STACKS),
+ * - when the probe notices a switch, or stacks_take_up() makes one, or
+ * - when the probe patches the C library, because a child of posix_spawn(3) runs on another stack
+ *   than its parent.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -57,8 +62,8 @@ void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
  * COLD. Called when this thread ends or is to be left alone. If this thread is on a stack that the
- * program has made, marks that stack as one on which no thread runs (@is_parked), and sets self to
- * the state of the thread's own stack.
+ * program has made, marks that stack as one on which no thread runs (@is_parked), and stores the
+ * state of the thread's own stack in the variable self.
  */
 void stacks_go_home(void);
 

@@ -275,7 +275,8 @@ void pxt_flusher_forget(struct pxt_handle *handle)
  * Returns a new descriptor of the log. If @file_desc is write-only, the log is opened again for
  * reading and writing. If the log cannot be opened again, the new descriptor is write-only.
  *
- * A flush must read a looping log. A process that continues a log must read the log.
+ * The descriptor needs to be readable in two cases: a flush reads a log that overwrites its oldest
+ * records (POSIX_TRACE_LOOP), and a process that continues a log reads this log first.
  */
 static int open_file(int file_desc)
 {

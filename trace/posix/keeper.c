@@ -55,8 +55,9 @@ static pid_t make_sanitized(int exit_signal, int (*run)(void *), void *argument)
 }
 
 /*
- * Makes a process that calls @run, which does not return. fork() is not used, since it would run
- * handlers of the program. If @exit_signal is 0, the program's wait() does not see the process.
+ * Makes a process that calls @run, which does not return. fork() is not used, since fork() would
+ * run the program's pthread_atfork(3) handlers. If @exit_signal is 0, the program's wait() does not
+ * see the process.
  */
 static pid_t make_process(int exit_signal, int (*run)(void *), void *argument)
 {
@@ -143,8 +144,9 @@ static void close_others(const int fds[3])
 }
 
 /*
- * Gives all signals their default action. If all bytes of the kernel's struct are 0, its action is
- * SIG_DFL. Signals 32 to SIGRTMIN - 1 belong to the C library and are left alone.
+ * Gives all signals their default action. rt_sigaction(2) takes a struct. If all bytes of this
+ * struct are 0, the action is SIG_DFL. Signals 32 to SIGRTMIN - 1 belong to the C library and are
+ * left alone.
  */
 static void reset_signals(void)
 {
@@ -157,8 +159,8 @@ static void reset_signals(void)
 }
 
 /*
- * Gives up everything that is shared with the program. All signals are blocked, since a signal to
- * the program's session or group must not end the keeper.
+ * Gives up everything that is shared with the program, and blocks all signals. A signal to the
+ * program's session or group must not end the keeper.
  */
 static void leave_program(const int fds[3])
 {

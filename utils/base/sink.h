@@ -51,7 +51,10 @@ struct sink {
 /* Returns 0 or -ENOMEM. */
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
-/* Like sink_init(), for output to a descriptor, or for appending to a text in memory. */
+/*
+ * Like sink_init(). The sink of sink_init_fd() writes to the descriptor @fd. The sink of
+ * sink_init_text() appends to @text.
+ */
 int sink_init_fd(struct sink *sink, int fd);
 int sink_init_text(struct sink *sink, struct strbuf *text);
 void sink_deinit(struct sink *sink);

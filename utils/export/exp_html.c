@@ -56,10 +56,11 @@ enum slice_flag {
 /*
  * @slices: calls of @task
  * @open: the indices of calls that have not ended, by depth
- * @numbers: functions in the order of the page
- * @texts: arguments and return values, and texts of points
- * @kinds: names of points
- * @per_kind: the number of points of each kind; the index is the number of the kind's name plus 1
+ * @numbers: gives a number to each function on the page
+ * @texts: gives a number to each text of a call or point. The text of a call has the arguments and
+ *         the return value
+ * @kinds: gives a number to each kind of points. All points of a kind have the same name
+ * @per_kind: @per_kind[i + 1] counts the points of kind i
  * @calls, @points: blocks that are being filled
  * @nr_points: points of @task
  */

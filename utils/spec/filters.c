@@ -76,7 +76,10 @@ static int prepare_filters(struct filters *filters)
 	if (!filters->next || !filters->patterns)
 		return -ENOMEM;
 
-	/* Go backwards, so that each chain is in ascending order. */
+	/*
+	 * Each entry is put at the front of its chain. Go from the last entry to the first, so that
+	 * the indices of a chain ascend.
+	 */
 	for (size_t i = filters->nr; i-- > 0;) {
 		const struct spec *spec = &filters->entries[i].spec;
 
@@ -195,8 +198,8 @@ void filter_walk_begin(struct filter_walk *walk, struct filters *filters,
 }
 
 /*
- * Returns the chain whose next entry is the earliest, or -1 when no chain has an entry with an
- * index below @before.
+ * Returns the chain whose next entry has the smallest index, or -1 when no chain has an entry with
+ * an index below @before.
  */
 static int first_exact(const struct filter_walk *walk, size_t before)
 {

@@ -120,7 +120,10 @@ static void write_record(struct reading *reading, const char *name, const struct
 	proc_log_write_at(log, log->last_ns, PROC_RESPONSE, reading->view->tid, reading->view->tid);
 }
 
-/* Notes a name. Each file is read only once, because files may name each other. */
+/*
+ * Notes the name of a response file. Returns -ELOOP when the name is already noted: response files
+ * may name each other, and the recorder must read each file only once.
+ */
 static int note_name(struct reading *reading, const char *name)
 {
 	int ret;

@@ -391,8 +391,8 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 }
 
 /*
- * Read the value of an enumerator. gcc writes positive numbers in few bytes, whose first bit libdw
- * would take for a sign.
+ * Read the value of an enumerator. gcc writes a positive number in as few bytes as the number needs
+ * without a sign. dwarf_formsdata() would take the highest bit of these bytes for a sign.
  */
 static bool enumerator_value(Dwarf_Die *die, int64_t *value)
 {

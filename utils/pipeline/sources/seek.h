@@ -8,8 +8,8 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * A time is found by bisection, since records and heads of compact blocks have times. There is no
- * index.
+ * A file has no index of times. The position of a time is found by bisection: records, and the
+ * heads of compact blocks, contain times.
  *
  * The whole file is read if
  * - one of about 64 samples is not a record,

@@ -60,8 +60,8 @@ static uint64_t perf_next_ns(struct source *source)
 }
 
 /*
- * Read more of the file after the unread bytes in the buffer. Returns 1 on success, 0 at the end of
- * the file, or a negative errno.
+ * Move the bytes that are not decoded yet to the start of the buffer. Fill the rest of the buffer
+ * from the file. Returns 1 on success, 0 at the end of the file, or a negative errno.
  */
 static int refill_perf(struct src_perf *src)
 {
