@@ -197,8 +197,8 @@ static int flush_output(struct uft_err *err)
 }
 
 /*
- * A shell may have started utrail with SIGCHLD ignored. The kernel would then discard the exit
- * statuses of programs that a command starts. Returns true if the signal was ignored.
+ * If utrail was started with SIGCHLD ignored, sets the default action of SIGCHLD. Otherwise the
+ * kernel would discard the exit statuses of utrail's children. Returns true if SIGCHLD was ignored.
  */
 static bool stop_ignoring_children(void)
 {

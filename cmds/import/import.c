@@ -24,9 +24,9 @@
 /*
  * A log that is being read.
  *
- * @has_line: @line is the next line; its time is @ns, by a clock that is never set back
- * @last_us: the time of the previous line
- * @shift_ns, @nr_back: the sum and the number of the steps by which the clock was set back
+ * @has_line: @line is the next line. @ns is the time that the log gives for @line, plus @shift_ns
+ * @last_us: the time of the last valid line, as in the log
+ * @shift_ns, @nr_back: the log's clock was set back @nr_back times, by @shift_ns altogether
  */
 struct log_source {
 	struct fst_log log;
@@ -309,8 +309,8 @@ static int open_logs(struct import *im, struct uft_err *err)
 }
 
 /*
- * Ends the reports of wrong lines, and warns about clocks that were set back. Returns the number of
- * wrong lines.
+ * Reports the number of wrong lines that were not reported one by one (log_problems_end()). Warns
+ * about clocks that were set back. Returns the number of all wrong lines.
  */
 static uint64_t tell_problems(struct import *im)
 {

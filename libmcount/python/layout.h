@@ -7,7 +7,7 @@
 #include "libmcount/python/api.h"
 
 /*
- * All places are offsets in words.
+ * Each member except @minor is the offset of a value. The unit of offsets is the size of a pointer.
  *
  * @minor: the N of version 3.N; 0: an unknown version
  * @frame_inner: the pointer to the memory with the code and the variables of a frame; 0: the frame

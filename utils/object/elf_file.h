@@ -87,8 +87,8 @@ int elf_section_read(const struct elf_file *file, Elf_Scn *scn, struct elf_bytes
 bool elf_section_has(const struct elf_file *file, const char *name, const void *text, size_t len);
 
 /*
- * Copy the @len bytes at address @addr of the running program from their section. Returns false
- * when no section has all of them.
+ * Copy @len bytes of a section from the file. In the running program, the first of these bytes has
+ * the address @addr. Returns false when no section in the file has all these bytes.
  */
 bool elf_read_at(const struct elf_file *file, uint64_t addr, void *to, uint64_t len);
 

@@ -19,7 +19,7 @@
 #define HELD_BYTES    (24UL << 20)
 /* With this number of lanes or more, the lanes take their buffers from pools (struct blocks). */
 #define MANY_LANES    32
-/* In a growing recording, the batch of a lane has EVENTS_BYTES divided by this number. */
+/* In a growing recording, each lane has a batch of EVENTS_BYTES / GROWING_TASKS bytes. */
 #define GROWING_TASKS 64
 
 void pipeline_config_init(struct pipeline_config *config)

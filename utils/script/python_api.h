@@ -69,8 +69,8 @@ typedef struct python_object {
 
 /*
  * @system_exit: set when Python starts
- * @refs_of: Py_REFCNT(), which is a function since 3.14; NULL in an older version, in which the
- *         first word of an object is the count
+ * @refs_of: Py_REFCNT(), which is a function since Python 3.14. NULL if Python is older. In this
+ *         case, the first word of an object is the object's reference count
  */
 struct python_api {
 #define PYTHON_MEMBER(result, name, args) result(*name) args;

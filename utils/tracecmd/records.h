@@ -14,8 +14,8 @@
  *
  * @bytes: room for @cap bytes; the first @len bytes are pages, of which the first @used bytes were
  *         read
- * @from: for messages: the offset in the file of the pages in @bytes, or of the packed chunk from
- *        which these pages come
+ * @from: for messages: the file offset of the first page in @bytes. If the pages were packed: the
+ *        file offset of their packed chunk
  * @nr_chunks: number of unread chunks
  * @missed: number of records lost before the next record; UINT64_MAX: unknown
  */
@@ -37,8 +37,9 @@ struct tracedat_stream {
 };
 
 /*
- * Open the records of a CPU. Returns 0, -ENOMEM, -EDQUOT, or -EBADMSG with @err when they cannot be
- * read. @file and @buffer must outlive @stream.
+ * Open the records of a CPU. Returns 0, or a negative error with @err: -EBADMSG when the file is
+ * damaged or has an unknown form, -EDQUOT when the memory limit (budget.h) is exceeded, -ENOMEM, or
+ * the errno of a failed read. @file and @buffer must outlive @stream.
  */
 int tracedat_stream_open(struct tracedat_stream *stream, struct tracedat *file,
 			 const struct tracedat_buffer *buffer, const struct tracedat_cpu *cpu,

@@ -12,7 +12,7 @@
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* after each search, the wait gets longer by this much */
+#define WAIT_US	  1000 /* the first wait between attempts; each search adds this value */
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
@@ -35,8 +35,8 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 }
 
 /*
- * Undoes the changes that @text lists, if their functions have no open call. An undone change is
- * removed from the list. All threads must be stopped, and no thread may be in a hook.
+ * Undoes the changes in @text that are in functions without open calls. Undone changes are removed
+ * from @text. All threads must be stopped, and no thread may be in a hook.
  */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
@@ -54,7 +54,10 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 			const struct patch_end *end = process_patches_end(
 				patches, text->changes[at + i].site);
 
-			/* A patch that is not at a function's end gets the value 0, and stays. */
+			/*
+			 * A patch that is not at a function's end gets the value 0. The next loop
+			 * skips such patches, so the process keeps them.
+			 */
 			funcs[i] = end ? end->func : 0;
 		}
 		ret = find_open_calls(a, funcs, nr, err);

@@ -105,10 +105,10 @@ static bool has_more_than_its_user(const struct ids *ids)
 }
 
 /*
- * A process may name files, and then execute a setuid program before the recorder opens the files.
- * So if @known is set, the files are opened with the rights of the user that the process had when
- * it connected to the recorder. If that user was root, the current ids of the process are used
- * instead.
+ * A process may name a file, and then execute a setuid program before the recorder opens the file.
+ * The recorder must not use the new rights of the process for this file. So if @known is set, this
+ * thread takes the rights of the user @known->uid: the process connected to the recorder as this
+ * user. If this user is root, this thread takes the rights of the current user of the process.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

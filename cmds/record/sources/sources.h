@@ -40,7 +40,7 @@ void sources_add(struct sources *sources, struct source *source);
 /*
  * sources_save() saves all sources. sources_finish() finishes all sources. Each function returns 0
  * or the first negative errno. After sources_finish() no source is open, but sources_left_bytes()
- * still subtracts the shares of the finished sources.
+ * still subtracts the shares of the finished sources from --max-size.
  */
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);

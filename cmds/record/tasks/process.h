@@ -36,12 +36,14 @@ struct ring_file {
 };
 
 /*
- * The recorder's data about a ring. Its initial state is all zeros, so unused rings need no memory.
+ * The recorder's data about a ring. All members start as 0. The structs are in pages from mmap(2).
+ * So a page of structs takes no memory before one of these structs is used.
  *
  * @tid: the task whose records the ring holds; 0: no task yet
  * @untold: the number of lost records that no LOST record in the file has reported yet
- * @records: the file <tid>.dat, for the ring itself
- * @payloads: the file <tid>.evt, for the second ring of the task
+ * @records: the file <tid>.dat, which gets the records of this ring
+ * @payloads: the file <tid>.evt, which gets the payloads of these records from the ring that
+ *            process_payloads() returns
  */
 struct ring_sink {
 	int32_t tid;
@@ -94,11 +96,15 @@ struct process {
 	size_t cap_kept_modules;
 	uint64_t cpu_ns;	  /* its CPU time, as last measured (control/overhead.h) */
 	uint32_t plan_generation; /* the generation of the newest plan that the process has */
-	bool has_declared;	  /* it has declared events, or the parent did so before the fork */
 	/*
-	 * --overhead leaves functions out of plans. For plans up to this generation, the recorder
-	 * has removed the hooks of these functions from this process, or has stopped trying
-	 * (control/overhead_hooks.h)
+	 * the process has declared events, or its parent had declared events before the fork. Also
+	 * true when a child declared events before the child reported itself
+	 */
+	bool has_declared;
+	/*
+	 * If --overhead leaves a function out of a new plan, the recorder also removes the hooks of
+	 * this function from the process (control/overhead_hooks.h). For the plans up to the
+	 * generation @left_out_generation, the removal is finished or was given up
 	 */
 	uint32_t left_out_generation;
 	uint32_t left_out_tries;     /* the number of attempts to raise @left_out_generation */
@@ -145,8 +151,8 @@ static inline uint32_t process_rings_in_use(const struct process *proc)
  *
  * @control: the page that all probes share
  * @drain: takes the remaining records of a process whose rings no writer reads any more
- * @may_finish: after a change of settings: settings_can_finish() of the new settings. Before the
- *         first change: false (control/steering.c)
+ * @may_finish: false before the first change of settings. After a change, the result of
+ *         settings_can_finish() for the new settings (control/steering.c)
  * @first: the list of images, which starts with the newest. processes_deinit() removes the images
  * @by_os_pid: the newest image of each pid in the recorder's namespace
  * @by_token: images by the first half of their token
@@ -198,9 +204,10 @@ void process_publish(struct processes *procs, struct process *proc);
 
 /*
  * Keep the @nr modules that @proc has loaded. The recorder needs these modules when the plan
- * changes. A new module replaces older modules at the same addresses, except the program itself.
- * The caller's pointer to each kept module becomes NULL. A module may exceed a limit, or memory may
- * be short. In this case later plans lack this module and the modules after it in @modules.
+ * changes. A new module replaces older modules at the same addresses. The program itself is never
+ * replaced. The caller's pointer to each kept module becomes NULL. A module may exceed a limit, or
+ * memory may be short. In this case later plans lack this module and the modules after it in
+ * @modules.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);

@@ -1,7 +1,7 @@
 /*
  * Events that are known only from lines of a log (`utrail events import`). The payload of an event
- * has the time of the line, and the text after the event's name. Each field is the value of a word
- * "KEY=value" in this text.
+ * has the time of the line, and the text after the event's name. If this text has a word
+ * "KEY=value", the event's field KEY is "value".
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_LINE_H
 #define UTRAIL_PIPELINE_DECLARED_LINE_H

@@ -342,7 +342,10 @@ static void give(struct piece *piece, struct lane *lane)
 	if (of->start_offset == 0)
 		return;
 	lane->has_begun = true;
-	/* Addresses are looked up again, because each thread has its own cache. */
+	/*
+	 * Each thread looks up addresses in its own cache. lane->calls.space is the cache of the
+	 * thread that made the piece. The value 0 makes stg_calls() set the cache of this thread.
+	 */
 	lane->calls.changes_ns = 0;
 	stg_indent_more(&lane->indent, lane->calls.last_ns);
 	lane->indent.depth = of->nr_path;

@@ -47,9 +47,9 @@ export function openAt(task, from) {
  * Counts the calls that were entered or left in the range, as `report -r` does. If a call is open
  * at the range's beginning, the time of the call counts from the first entry or exit (of any call)
  * in the range. If a call is open at the range's end, the time of the call counts up to the last
- * event in the range. If the first entry or exit is the beginning or the end of time off the CPU,
- * the calls that are open at the range's beginning are unknown (starts_inside in
- * utils/pipeline/stages/stg_calls.c).
+ * event in the range. Some calls stand for time off the CPU. If the first entry or exit in the
+ * range belongs to such a call, the calls that are open at the range's beginning are unknown
+ * (starts_inside in utils/pipeline/stages/stg_calls.c).
  */
 class RangeSummer {
 	/**
@@ -124,8 +124,9 @@ class RangeSummer {
 	}
 
 	/**
-	 * Counts the calls that were open when the range began, and ended within the range. Used if
-	 * knowsOpen is false: each of these calls is unknown until the call ends.
+	 * Counts the calls that were open when the range began, and ended within the range. Call
+	 * this function if knowsOpen is false. In this case, only the exit of such a call shows
+	 * that the call was open.
 	 */
 	#countEnds() {
 		const { task, sums, open, to } = this;
@@ -141,9 +142,10 @@ class RangeSummer {
 	}
 
 	/**
-	 * Searches the levels inside of the open call at `depth`, the outermost level first, for
-	 * calls that began in the range and ended at `time` or earlier. Returns the duration and
-	 * the self time of the last such call on the first level that has one, or zeros.
+	 * A candidate is a call inside of the open call at `depth`. The candidate began in the
+	 * range, and ended at `time` or earlier. Finds the outermost level that has a candidate.
+	 * Returns the duration and the self time of the last candidate on this level. If there is
+	 * no candidate, returns zeros.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at `time`
 	 */
@@ -216,8 +218,8 @@ export function sumTask(task, range, isWait) {
 }
 
 /**
- * Returns the calls and the time of each node within a range, for a flame graph. The sums include
- * calls that are open during the whole range.
+ * For a flame graph: returns for each node the number of calls that are open at any time in the
+ * range, and the time that these calls spend in the range.
  * @param {import("./task.js").Task} task
  * @param {import("./recording.js").Range | null} range
  */
