@@ -19,8 +19,8 @@ int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_e
  * arguments, and retspec those for results. The value is "" when there are no such rules.
  *
  * @about: selects the key: ARGRULES_ARGS for argspec, or ARGRULES_RETVAL for retspec
- * @has_callables: write each rule that names no module a second time, in the form for functions of
- *         Python (utils/format/callables.h)
+ * @has_callables: after each rule without a module, write a second form of the rule. The second
+ *         form is for functions of Python (utils/format/callables.h)
  */
 void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool has_callables,
 		  struct strbuf *out);

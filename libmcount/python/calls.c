@@ -14,12 +14,13 @@
 
 /*
  * In the struct frame of a Python call, FRAME_EXPLICIT is set. From Python 3.11 on, nested Python
- * calls may share a stack pointer. So the struct frame has a key in place of the return address.
- * For a function in C, the key is the function's definition. For other functions, the key is
- * Python's frame object, or with sys.monitoring the code object.
+ * calls may share a stack pointer. So the struct frame has a key in place of the return address, to
+ * identify the call. For a function in C, the key is the function's definition. For other
+ * functions, the key is Python's frame object, or with sys.monitoring the code object.
  *
- * frame.slot of a Python call is right below frame.slot of the next outer call. When an outer C
- * function returns, the probe ends all calls with lower slots, and thus ends the Python call.
+ * frame.slot of a Python call is right below frame.slot of the next outer call. When a traced C
+ * function returns, the probe ends all calls whose slots are lower than the slot of this function.
+ * The Python calls inside the C function are among the ended calls.
  */
 
 /* --- records --- */
@@ -98,7 +99,7 @@ NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 	guard_leave_fast(t);
 }
 
-/* Records that a call with a frame has ended. */
+/* Records the end of a call. The call must have a struct frame. */
 static void record_leave(struct thread *t, uint64_t key)
 {
 	guard_take(t);
@@ -109,7 +110,7 @@ static void record_leave(struct thread *t, uint64_t key)
 	guard_leave_fast(t);
 }
 
-/* Records that a call with a frame has ended, and records the @result of the call. */
+/* Records the end and the @result of a call. The call must have a struct frame. */
 NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct py_object *result)
 {
 	struct capture_text text;
@@ -128,8 +129,9 @@ NOINLINE static void record_valued_leave(struct thread *t, uint64_t key, struct 
 /* --- open calls --- */
 
 /*
- * leave_call() looks for the ending call among at most this many innermost open calls. While a
- * profile function of the program is set, the probe may miss the ends of inner calls.
+ * leave_call() looks for the ending call among at most this many innermost open calls. The ending
+ * call may not be the innermost: while a profile function of the program is set, the probe may miss
+ * the ends of inner calls. These inner calls then stay in the list of open calls.
  */
 #define LOOK_BACK 64U
 

@@ -40,8 +40,8 @@ static int check_attr(const trace_attr_t *from, bool has_log, struct pxt_attr *a
 }
 
 /*
- * Checks the process that is to be traced. The process must belong to this user, since each user
- * has a separate folder.
+ * Checks the process that is to be traced. The process must belong to the user who runs the calling
+ * process, since each user has a separate folder of streams.
  */
 static int check_target(pid_t pid, struct making *making)
 {
@@ -136,8 +136,8 @@ static void unmake_stream(struct making *making)
 }
 
 /*
- * Makes the reader's view. If a process traces itself, the writers in this process use the same
- * view.
+ * Makes the struct pxt_view by which the reader of the stream reads. If a process traces itself,
+ * the writers in this process share this view.
  */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
@@ -160,10 +160,12 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper. If this process ends before it has finished the stream, the keeper finishes
- * the stream. If there is no keeper, the process that opens the log completes the log and frees the
- * memory. If no process opens the log in time, or if the stream has no log, a later call of
- * pxt_sweep() frees the memory (sweep.c).
+ * Starts the keeper, a process (keeper.c). If the calling process ends without shutting the stream
+ * down, the keeper completes the stream's log, if any, and frees the stream's memory.
+ *
+ * If there is no keeper, the process that opens the log does the keeper's work. If no process opens
+ * the log in time, a later call of pxt_sweep() frees the memory (sweep.c). If there is neither a
+ * keeper nor a log, a later call of pxt_sweep() frees the memory as well.
  */
 static void start_keeper(struct making *making)
 {
@@ -311,7 +313,10 @@ static void remove_stream(struct pxt_handle *handle)
 	if (handle->view != &handle->own_view)
 		atomic_fetch_and(&registry->attached[handle->number / PT_ATTACHED_BITS],
 				 ~(1ul << handle->number % PT_ATTACHED_BITS));
-	/* The file is removed last: without this file, another stream can get the same number. */
+	/*
+	 * Drop the view before the stream's file is removed. After the removal, another stream may
+	 * get this stream's number.
+	 */
 	pxt_view_drop(handle->view);
 	if (place < 0)
 		return;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * The registry before the first use. All its bits are set, so the first event looks for the real
- * registry.
+ * Stands for the process's registry until join() has run. All bits of the member `attached` are
+ * set, so the first event calls pxt_join(), and pxt_join() calls join().
  */
 static struct pxt_registry unknown = { .attached = { [0 ... PT_ATTACHED_WORDS - 1] = ~0ul } };
 /* Stands for the registry in a process that cannot have a registry, and so is not traced. */
@@ -75,8 +75,8 @@ static struct pxt_names *make_names(int place, pid_t pid, uint64_t start, int *e
 }
 
 /*
- * Finds or makes the registry of this process, or of a process that is to be traced. Called with
- * the folder's lock.
+ * Finds or makes the registry of this process, or of a process that is to be traced. The caller
+ * must have locked the folder @place.
  */
 struct pxt_registry *pxt_registry_of(int place, pid_t pid, uint64_t start, int *error)
 {
@@ -214,9 +214,10 @@ bool pxt_join(void)
 }
 
 /*
- * After a fork, pxt_process.names are the names of the parent until join() replaces them. So this
- * function calls join() before it returns the names. If another thread is in join(), this function
- * does not wait: a recorder that attaches to this process may have stopped that thread.
+ * In a forked child, pxt_process.names first points to the parent's names of user events. join()
+ * finds or makes the child's names. So this function calls join() before it returns the names. If
+ * another thread is in join(), this function does not wait: a recorder that attaches to this
+ * process may have stopped that thread.
  */
 int pxt_known_names(struct pxt_names **names)
 {
@@ -243,7 +244,10 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 	       pxt_is_attached(registry, number) && stream->attr.inherited == POSIX_TRACE_INHERITED;
 }
 
-/* Maps streams that other processes have attached since the last event. */
+/*
+ * Maps all attached streams. A stream that another process has attached is usually mapped later, at
+ * the next event of the traced process.
+ */
 static void map_attached(struct pxt_registry *registry)
 {
 	for (unsigned int nr = 0; nr < TRACE_SYS_MAX; nr++) {

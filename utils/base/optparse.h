@@ -97,17 +97,17 @@ struct optparse {
  * belong to another program (POSIX). A long name may be abbreviated to an unambiguous beginning.
  *
  * Returns 0, -ERR_USAGE or -ENOMEM. On success, @p->next is the index of the first word that is not
- * an option, or argc. For a wrong option, @err names the option, and the expected form or the
- * nearest names.
+ * an option, or argc. If an option is wrong, the message in @err quotes the option. The message
+ * often adds the expected argument, or names of similar options.
  */
 int optparse_run(struct optparse *p, void *target, struct uft_err *err);
 
 /*
- * Like optparse_run(), for all words of an untrusted file. Only options with is_recorded count. The
- * file must name them by their letters or full names, with valid arguments. Returns 0 or -ENOMEM.
+ * Parse all words of a file that is not trusted. Options without is_recorded, and options with an
+ * invalid argument, are ignored. Long names must not be abbreviated. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of the ignored options, separated by ", ", and a note if there are words
- *         that are no options. All these texts are utrail's own, and not the file's
+ * @ignored: gets the names of the ignored options, separated by ", ". If the file has words that
+ *         are no options, @ignored also gets a note. No text in @ignored is copied from the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

@@ -8,22 +8,22 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * These functions write text to @sink. A path below the first execution's directory is written
- * relative to this directory. A function with a result returns 0, -ENOMEM, or -EDQUOT when the cost
- * exceeds the limit of @files (files_spend()).
+ * These functions write text to @sink. Paths below the working directory of the recording's first
+ * execution are written relative to this directory. A function with a result returns 0, -ENOMEM, or
+ * -EDQUOT when the cost exceeds the limit of @files (files_spend()).
  */
 
 /*
- * Write rules of make. The targets of a rule are files that the same executions have written. The
- * prerequisites are files on which the targets depend. Files that are gone or hidden, and pipes,
- * are left out.
+ * Write rules of make. If the same executions have written several files, these files are the
+ * targets of one rule. The prerequisites of a rule are the files on which the targets depend. Files
+ * that are gone or hidden, and pipes, are left out.
  */
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
  * Compare the rules that deps_rules() would write with the rules of @declared. Write the
  * dependencies that @declared lacks, as comments in a makefile. Only dependencies on files below
- * the first execution's directory are written.
+ * the working directory of the recording's first execution are written.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);

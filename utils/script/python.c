@@ -220,8 +220,9 @@ static ssize_t refs_of(const struct runner *run, PyObject *o)
 }
 
 /*
- * Returns a context that the script has not kept: the last one of its kind, or a new one. The
- * caller must check its size, because the script may have added keys.
+ * Returns a context for calls of this @kind: the last context, or a new context if the script has
+ * kept the last context. The caller must check the size of the returned context, because the script
+ * may have added keys.
  */
 static PyObject *fresh_context(struct runner *run, enum context kind)
 {

@@ -20,7 +20,7 @@ static int parse_one(struct event_rules *out, enum pattern_match match, const ch
 {
 	struct event_rule *rules = vec_grow(out->rules, out->nr, sizeof(*rules));
 	struct event_rule rule = { .origin = EVENT_OF_PROGRAM };
-	/* Names may contain '@' themselves. So only the last '@' can be that of "@kernel". */
+	/* An event's name may contain '@'. So only the last '@' can begin the suffix "@kernel". */
 	const char *suffix = memrchr(at, '@', len);
 	size_t name_len = suffix ? (size_t)(suffix - at) : len;
 

@@ -31,10 +31,10 @@ struct given_name {
  * @out: data that only some calls have: the ends of a pipe(2), the flags and mode of openat2(2), or
  *       the flags of clone(2)
  * @file: the opened file
- * @from, @to: names in the arguments. call_shapes has the numbers of these two arguments. For
+ * @from, @to: names in the arguments. call_shapes says which arguments have these names. For
  *             mount(2), @to is the type of the file system
- * @text: a text in an argument (call_shapes has the number of the argument), or the new name of a
- *        task. NULL: the text could not be read
+ * @text: a text in an argument (call_shapes says in which argument), or the new name of a task.
+ *        NULL: the text could not be read
  * @place: the path of @from before the call. NULL: the path must be looked up
  */
 struct call_facts {

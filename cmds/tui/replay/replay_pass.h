@@ -74,7 +74,8 @@ struct replay_mark {
 };
 
 /*
- * All marks. Starts with one mark that is { 0 } and ends with replay_marks_deinit().
+ * All marks. The caller makes the first mark, which is { 0 }, and frees all marks with
+ * replay_marks_deinit().
  *
  * @calls: a list of all calls to which the marks point
  */
@@ -115,7 +116,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
 /*
  * A pass. Starts as { 0 }, is opened by replay_pass_begin(), and ends with replay_pass_end().
  *
- * @lines: gets the lines; NULL: lines are only numbered
+ * @lines: gets the lines; NULL: lines are counted, but not stored
  * @marks: gets new marks during the pass, or NULL
  * @line: the number of the next line
  * @first: lines before this number are dropped
@@ -124,7 +125,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * @look: called before each event (see above); may be NULL
  * @stacks: open calls, by task->index
  * @waits: the event that replay holds back
- * @counted: the number of bytes at the start of the sink that belong to lines with numbers
+ * @counted: an offset in the sink. The lines before this offset are already counted in @line
  */
 struct replay_pass {
 	const struct replay_source *source;
@@ -156,8 +157,8 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
  * Run the pass. If the recording grows, the pass ends at @source->until_ns. Returns 1 when all was
  * read, 0 when the pass has stopped earlier, or a negative error with @err.
  *
- * @is_last: no more events are expected at present. If replay holds back an entry to wait for the
- *         exit, the entry is shown at once
+ * @is_last: do not wait for later events. If replay has held back an entry to wait for the exit,
+ *         the entry is shown at the end of the pass
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 

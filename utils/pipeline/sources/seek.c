@@ -7,9 +7,10 @@
 #include "utils/base/fd.h"
 
 /*
- * Reading begins MARGIN_BYTES before the found position, because the times of records can decrease
- * slightly when a signal's handler interrupts the probe. Files of less than SMALL_BYTES are read
- * whole.
+ * If a signal's handler interrupts the probe, a record may have a slightly earlier time than the
+ * previous record in the file. So a few records with the searched time or later times may lie
+ * before the found position. Reading therefore begins MARGIN_BYTES before the found position. Files
+ * of less than SMALL_BYTES are read whole.
  */
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
@@ -23,8 +24,8 @@
 #define STEP_BYTES    (64U << 10)
 #define STEPS	      3
 /*
- * Before the result of a search is used, the times at SAMPLES positions before the result are
- * checked: they must be in ascending order.
+ * The number of samples that check the result of a search. The samples are the times at positions
+ * before the found position. The times must be in ascending order.
  */
 #define SAMPLES	      64
 /*
@@ -128,7 +129,7 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* Open the file, if it is not open yet, by reading its first records. */
+/* True when the file is open. If the file was not opened before, is_row() opens the file first. */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -158,8 +159,8 @@ static bool find_row(struct seeker *seeker, uint64_t offset, struct spot *spot)
 }
 
 /*
- * Find a position where a record begins, at @offset or after it. If there is none, search a bit
- * before @offset, but after @least.
+ * Find a position where a record begins. If find_row() finds no position from @offset on, try
+ * smaller offsets, but only offsets above @least.
  */
 static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset, struct spot *spot)
 {
@@ -333,7 +334,8 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
 	/*
-	 * The time of the record before the position is unknown, so the task's first time is used.
+	 * src_user_limit() needs the time of the record before @spot. This time is unknown. The
+	 * time of the task's first record is passed instead.
 	 */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
@@ -366,8 +368,9 @@ static uint64_t near_end(struct seeker *seeker)
 }
 
 /*
- * Find the time of the last record, reading from @offset. Returns 0 if there is none, or if the
- * file is damaged. But with @offset 0, returns the time of the last record before the damage.
+ * Read the records from @offset to the end of the file. Returns their latest time, or 0 if there is
+ * no record. If the file is damaged, returns 0 for an @offset above 0. If the file is damaged and
+ * @offset is 0, returns the latest time before the damage.
  */
 static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 {
