@@ -6,8 +6,9 @@
 #include "utils/pipeline/kinds/event_kinds.h"
 
 /*
- * For commands that read a recording: warn about rules of --Event that match none of the possible
- * events of @data, and suggest the nearest names. May read kernel_header into @data.
+ * For commands that read a recording: warn about each rule of --Event that matches no type of event
+ * in @data, and suggest the nearest names. The function may load the file kernel_header into
+ * data->kernel.
  */
 void event_warn_unmatched(const struct opts *opts, struct trace_data *data);
 

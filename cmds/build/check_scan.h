@@ -17,8 +17,8 @@ enum check_kind {
 /*
  * @left: the text after the current token
  * @start: the place of the current token
- * @line, @file: the line and file of the current token, which the line markers state; @file has no
- *                quotes
+ * @line: the line of the current token in the source file @file
+ * @file: the name of the source file, without quotes. Line markers state the name
  */
 struct check_scan {
 	struct text left;

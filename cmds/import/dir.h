@@ -8,8 +8,8 @@
 #include "utils/format/info.h"
 
 /*
- * Open the recording @path, and lock it, so that no other process can record or import into it.
- * Returns 0, or a negative error with @err.
+ * Open and lock the recording @path. While the lock is held, no other process can write to the
+ * recording. Returns 0, or a negative error with @err.
  */
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
@@ -24,8 +24,8 @@ int import_dir_make(struct store_dir *dir, const char *path, const char *options
 struct data_header import_dir_header(const struct opts *opts);
 
 /*
- * Set the members of @info for a new recording: the program @exename, the command line and version
- * of utrail, the kind of patterns, and the date. Returns 0 or -ENOMEM.
+ * Set the members of @info for a new recording: the program @exename, the command line of utrail,
+ * the version of utrail, the type of patterns (such as glob), and the date. Returns 0 or -ENOMEM.
  */
 int import_dir_describe(const struct opts *opts, const char *exename, size_t len,
 			struct info *info);

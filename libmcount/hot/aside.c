@@ -12,8 +12,9 @@
 
 /*
  * A signal handler may interrupt a hook. The handler's calls may touch neither the thread's frames
- * nor its ring. They use a second thread state instead, the aside. Its "ring" is a private buffer.
- * When the interrupted hook ends, the hook moves the aside's records to the thread's ring.
+ * nor its ring. Instead, these calls use a second thread state, the aside. The "ring" of the aside
+ * is a private buffer. When the interrupted hook ends, the hook moves the aside's records to the
+ * thread's ring.
  *
  * An aside has no aside of its own. If a second handler interrupts a hook that uses the aside, the
  * calls of the second handler are counted as lost.
@@ -24,9 +25,9 @@
  * The progress of aside_flush(). A handler may jump out of aside_flush(); the next aside_flush()
  * goes on from the mark.
  *
- * @at: the records before @at are in the thread's ring. NULL: no record is in the ring yet
- * @from: the ring's position just before the record at @at is moved. If the ring's position is not
- *        @from any more, this record has been moved
+ * @at: the records before @at are in the thread's ring. NULL: no record was moved
+ * @from: the position of the ring before the record at @at is moved. If the ring's position differs
+ *        from @from, the record at @at was moved
  */
 struct aside_mark {
 	const char *at;
@@ -124,7 +125,10 @@ static void begin_aside(void *arg)
 	aside->is_aside = 1;
 	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
-	/* If a handler has interrupted this function and made an aside, that aside is used. */
+	/*
+	 * A handler may interrupt this function and set t->aside first. Then t->aside does not
+	 * change here.
+	 */
 	__atomic_compare_exchange_n(&t->aside, &none, aside, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
@@ -169,8 +173,8 @@ static void move_record(struct thread *t, const struct record *r)
 		data = record_data(RECORD_EVENT, 0, record_addr(r->data));
 
 	/*
-	 * The interrupted hook may have written a time that is later than that of @r. Times in a
-	 * ring never decrease.
+	 * Times in a ring never decrease. If the interrupted hook has written a later time than
+	 * r->time_ns, the record gets the later time.
 	 */
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
@@ -217,8 +221,9 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 }
 
 /*
- * In a forked child: leaves the parent's ring, which the interrupted hook has used. Records that
- * were moved to the parent's ring after the fork will be moved again, to the child's ring.
+ * In a child that a handler has forked: gives up the private memory that has replaced the parent's
+ * ring. The interrupted hook has used this memory, which no recorder reads. Because the mark is
+ * cleared, records that were moved to this memory will be moved again, to the child's ring.
  */
 static void leave_ring(struct thread *t)
 {
@@ -231,8 +236,8 @@ static void leave_ring(struct thread *t)
 }
 
 /*
- * Moves all records, including those that handlers add during this function. Returns the end of the
- * records.
+ * Moves all records, including records that handlers add while this function runs. Returns the end
+ * of the moved records.
  */
 static const char *move_records(struct thread *t, struct aside *aside)
 {
@@ -242,7 +247,10 @@ static const char *move_records(struct thread *t, struct aside *aside)
 	if (mark->at && at < t->aside->at && ring_position(t) != mark->from)
 		at += emit_aside_bytes(at);
 	for (;;) {
-		/* In a child that a handler has forked, the records go to the child's own ring. */
+		/*
+		 * A handler has forked, and this is the child: change to the child's own ring, and
+		 * begin again at the first record.
+		 */
 		if (unlikely(t->leaves_ring)) {
 			leave_ring(t);
 			at = aside->records;
@@ -252,13 +260,13 @@ static const char *move_records(struct thread *t, struct aside *aside)
 			break;
 		write_held_back(t);
 		/*
-		 * Make room first. After set_mark(), only this record may change the ring's
-		 * position, and no new segment may begin.
+		 * Make room for the record before set_mark(). The mark stores the position of the
+		 * ring. After set_mark(), only the move of this record may change the position.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		/*
-		 * If a handler has forked after skip_parents(), the child skips the parent's
-		 * records.
+		 * If a handler has forked after skip_parents(), the record at @at may belong to the
+		 * parent. Then the child calls skip_parents() again.
 		 */
 		if (unlikely(at < aside->first))
 			continue;
@@ -267,7 +275,10 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		guard_barrier();
 		at += emit_aside_bytes(at);
 	}
-	/* If a handler jumps out after set_mark(), the next aside_flush() goes on from @at. */
+	/*
+	 * All records before @at are in the ring. If a handler jumps out after set_mark(), the next
+	 * aside_flush() begins at @at.
+	 */
 	set_mark(aside, at, ring_position(t));
 	return at;
 }
@@ -297,8 +308,9 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * slow_call() saves the vector registers, and may need more stack than a handler has. aside_flush()
- * does not need slow_call(), since libc's syscall() touches no vector register.
+ * slow_call() saves the vector registers, and a signal handler may have too little stack for these
+ * registers. aside_flush() needs no slow_call(): aside_flush() makes system calls by libc's
+ * syscall(), which does not change vector registers.
  */
 void aside_flush(struct thread *t)
 {
@@ -337,8 +349,9 @@ void aside_give_up(struct thread *t)
 		return;
 	planned_end_estimate(aside);
 	/*
-	 * The handler may have interrupted aside_flush() when all records were moved already. The
-	 * aside is emptied here in that case, because no later code would do it.
+	 * If t->has_aside_records is 0, all records were moved: the handler has interrupted
+	 * aside_flush() after the last move. No later code would empty the aside, so the aside is
+	 * emptied here.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

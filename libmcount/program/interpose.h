@@ -24,7 +24,10 @@ static inline void *interposed(void **cache, const char *name)
 	return fn;
 }
 
-/* The result of most interposed functions that have no next definition: -1 with ENOSYS. */
+/*
+ * Returns -1 with ENOSYS. Most interposed functions return this value when interposed() has found
+ * no definition.
+ */
 static inline int interpose_fail(void)
 {
 	errno = ENOSYS;
@@ -41,8 +44,9 @@ static inline bool interpose_is_own(uint64_t address)
 }
 
 /*
- * Defines own_<name> for libcall.c: the probe's function <name>, even if other modules export that
- * name. OWN_NAME() stands in the source file that defines the function.
+ * Defines the symbol own_<name>, a hidden alias of the probe's function <name>. libcall.c uses
+ * own_<name>, because other modules may export <name>. OWN_NAME() stands in the source file that
+ * defines the function.
  */
 #define OWN_NAME(name) \
 	__asm__(".globl own_" #name "\n.hidden own_" #name "\n.set own_" #name ", " #name)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The table of DT_GNU_HASH. In the module's memory, the four numbers and the three arrays follow
- * one another in this order.
+ * The table of DT_GNU_HASH. In the module's memory, the members of this struct follow one another
+ * in the same order, with the three arrays in place of the pointers.
  */
 struct hash_table {
 	uint32_t nr_buckets;
@@ -92,8 +92,8 @@ void loaded_read(struct loaded *m, const ElfW(Dyn) * d, uintptr_t base)
 	for (; d->d_tag != DT_NULL; d++) {
 		for (unsigned i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
 			/*
-			 * An address that the dynamic linker has not relocated is an offset from
-			 * @base.
+			 * An address below @base is an offset from @base: the dynamic linker has
+			 * not relocated this address.
 			 */
 			bool is_moved = entries[i].is_size || d->d_un.d_ptr >= base;
 

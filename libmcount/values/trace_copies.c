@@ -19,8 +19,8 @@ struct trace_copies {
 };
 
 /*
- * True when the bytes lie in a segment with @flags of the module. The address comes from an ELF
- * note of the module, and the note may be wrong.
+ * True when the @bytes bytes at @address lie in one segment of the module, and the segment has the
+ * @flags (PF_...). The address may be wrong: it comes from an ELF header or an ELF note.
  */
 static bool lies_within(const struct dl_phdr_info *info, uint64_t address, uint64_t bytes,
 			uint32_t flags)

@@ -77,7 +77,8 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *rest
 	for (uint32_t next = handle->list_at; next < PT_END_NAMED; next++) {
 		if (!name_of(handle, next, text)) {
 			/*
-			 * Names get consecutive ids. If this id has no name, no later id has one.
+			 * Names get consecutive ids, from PT_FIRST_NAMED on. If the id @next has no
+			 * name, no later id has a name.
 			 */
 			if (next >= PT_FIRST_NAMED)
 				break;

@@ -1,4 +1,4 @@
-/* Arguments of static probes: their types, and their places while the program is at the probe. */
+/* Arguments of static probes. An argument has a type, and a place from which its value is read. */
 #ifndef UTRAIL_OBJECT_SDT_ARGS_H
 #define UTRAIL_OBJECT_SDT_ARGS_H
 
@@ -29,17 +29,19 @@ struct sdt_arg {
  * Parse the arguments in the untrusted @text, for a program of @isa. @text must outlive @args.
  * Returns the number of arguments in @text; at most SDT_ARGS_MAX are stored.
  *
- * Each argument begins with a size and '@'. So the function can count an argument even if the rest
- * of this argument has an unknown form. The following arguments keep their numbers.
+ * Each argument begins with a size and '@', and the function recognizes this beginning. So an
+ * argument whose rest has an unknown form is counted too, and the following arguments keep their
+ * numbers.
  */
 size_t sdt_args_parse(const struct isa *isa, const char *text, struct sdt_arg args[SDT_ARGS_MAX]);
 
 /*
  * Resolve the symbols of the first @nr arguments. An argument becomes OPERAND_UNKNOWN when its
  * symbol is missing, when symbols with this name have several addresses, or when a symbol with this
- * name is of a special kind, such as thread-local, absolute or IFUNC. In a file without symbols of
- * static variables, all arguments with a symbol become OPERAND_UNKNOWN: a static variable may have
- * the same name.
+ * name is of a special kind, such as thread-local, absolute or IFUNC.
+ *
+ * Some files have no symbols of static variables. In such a file, all arguments with a symbol
+ * become OPERAND_UNKNOWN, because an unlisted static variable may have the name of the symbol.
  */
 void sdt_args_find_symbols(const struct elf_file *file, struct sdt_arg *args, size_t nr);
 

@@ -246,7 +246,10 @@ static int find_first_time(struct pipeline *pipe, struct uft_err *err)
 		}
 		src_user_close(&src);
 	}
-	/* If no task has a record with a time, the first time comes from other files. */
+	/*
+	 * If no <tid>.dat has a record with a time, take the earliest time from the recording's
+	 * other files.
+	 */
 	if (pipe->first_ns == UINT64_MAX)
 		pipe->first_ns = first_other_ns == UINT64_MAX && has_losses ? 0 : first_other_ns;
 	return 0;
@@ -265,8 +268,9 @@ uint64_t pipeline_first_record_ns(const struct pipeline *pipe)
 }
 
 /*
- * Find the first time at which @queue's task came back to a CPU, up to @known_ns. Lanes may remove
- * the SCHED_OUT from the queue before the SCHED_IN comes, so queue->is_off remembers the SCHED_OUT.
+ * Find the task's first return to a CPU, in the events of @queue up to @known_ns. A lane may remove
+ * the SCHED_OUT from the queue before the SCHED_IN arrives. So queue->is_off stores that there was
+ * a SCHED_OUT.
  */
 static void look_for_return(struct queue *queue, uint64_t known_ns)
 {
@@ -287,9 +291,8 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 
 /*
  * Without a time range: find the time from which "elapsed" counts. As in uftrace, this is the time
- * of the earliest of three events: the first record, the first time a task comes back to a CPU, and
- * the first call of a kernel function. In a growing recording, calls of kernel functions do not
- * count.
+ * of the earliest of three events: the first record, the first return of a task to a CPU, and the
+ * first call of a kernel function. In a growing recording, calls of kernel functions do not count.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -312,8 +315,8 @@ static void note_first_sched(struct pipeline *pipe)
 	 TRIGGER_BACKTRACE | TRIGGER_LOCATIONS)
 
 /*
- * Prepare stg_filter. If the options need stg_filter, the other stages that decide about single
- * calls leave their work to stg_filter.
+ * Prepare stg_filter if the options need this stage. stg_filter then applies the limits of time,
+ * size and depth, so these settings of the other stages are reset.
  */
 static int prepare_filter(struct pipeline *pipe, struct uft_err *err)
 {
@@ -401,10 +404,10 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 }
 
 /*
- * If trace_on or trace_off is used, or conditions need return values, read the recording in
- * advance: the chosen tasks, in the chosen time range. A trace_on or trace_off of one task applies
- * to all tasks. All these switches, and the results of the conditions, must be known before the
- * first event is shown.
+ * If trace_on or trace_off is used, or if a condition needs a return value, read the chosen tasks
+ * in advance, in the chosen time range. The trace_on or trace_off of one task applies to all tasks.
+ * Before the first event is shown, each trace_on and trace_off must be known, and the result of
+ * each condition.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {
@@ -479,7 +482,7 @@ int pipeline_find_start(struct pipeline *pipe, struct uft_err *err)
 	return 0;
 }
 
-/* Open a growing recording, which gets its lanes as tasks appear. */
+/* Open a growing recording, without lanes. The lane of a task is opened when the task appears. */
 static int open_growing(struct pipeline *pipe, struct uft_err *err)
 {
 	int ret = prepare_filter(pipe, err);
@@ -517,10 +520,11 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 	struct stage_config *stages = &pipe->config.stages;
 
 	/*
-	 * A short call is shown if an event is in the call. With STAGE_WANTS_ENDS, a short call is
-	 * dropped at its end, and at the end no stage knows whether an event was in the call. With
-	 * STAGE_WANTS_CALLS, stg_time() holds an entry back until the call has lasted long enough,
-	 * or until an event in the call comes. The view then gets entries and ends.
+	 * The time filter must keep a short call if an event is in the call. With STAGE_WANTS_ENDS,
+	 * a short call is dropped at its end, and no stage knows then whether an event was in the
+	 * call. So STAGE_WANTS_CALLS is set: stg_time() holds an entry back until the call has
+	 * lasted long enough, or until an event in the call arrives. The view gets entries in
+	 * addition to ends.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))
@@ -528,7 +532,10 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	int ret = pipe->data->growth ? pipeline_open_feed(pipe, err) : pipeline_survey(pipe, err);
 
-	/* The sources are open, so the kinds of the kernel's events are known. */
+	/*
+	 * The sources were opened above, and have read the types of the kernel's events.
+	 * event_choice_make() needs these types.
+	 */
 	if (ret == 0)
 		ret = event_choice_make(&pipe->choice, stages->events, pipe->data, err);
 	if (pipe->choice.rules)
@@ -593,7 +600,10 @@ static int run_by_time(struct pipeline *pipe, const struct view *view, struct uf
 	int more = 1;
 	int ret = 0;
 
-	/* After a stop request, the merge runs for one more window. In this run, all lanes end. */
+	/*
+	 * After a stop request, the merge runs once more, for the next window. This last run ends
+	 * all lanes.
+	 */
 	while (ret == 0 && more > 0 && !is_stopped) {
 		is_stopped = atomic_load_explicit(&pipe->is_stopped, memory_order_relaxed);
 		more = pipeline_next_window(pipe, err);

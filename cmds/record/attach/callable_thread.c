@@ -64,12 +64,12 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 #define SYSCALL_BYTES 64
 
 /*
- * Facts about a process. If a thread waits by FUTEX_WAIT without a timeout, these facts show
- * whether the thread may wait for a lock that dlopen(3) needs.
+ * Facts about a process for is_past_locks(). A thread that waits by FUTEX_WAIT without a timeout
+ * may wait for a lock that dlopen(3) needs.
  *
- * @has_one_allocator: the C library has the only allocator of the process
- * @syscall: the address of syscall(3). The allocator of the C library and the dynamic linker do not
- *         call syscall(3)
+ * @has_one_allocator: the process has no allocator except the allocator of the C library
+ * @syscall: the address of syscall(3). A thread that waits in syscall(3) does not wait for such a
+ *           lock: the allocator of the C library and the dynamic linker do not call syscall(3)
  */
 struct locks {
 	bool has_one_allocator;
@@ -77,8 +77,8 @@ struct locks {
 };
 
 /*
- * Call this function while no thread is stopped, because the search takes milliseconds in a process
- * with hundreds of modules.
+ * Call this function while no thread is stopped: in a process with hundreds of modules,
+ * find_locks() takes milliseconds.
  */
 static struct locks find_locks(const struct attached *w, const struct maps *maps)
 {
@@ -100,8 +100,9 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 }
 
 /*
- * True when the thread waits in syscall(3), or outside of the C library. It then waits neither in
- * the allocator nor in the dynamic linker, so it holds no lock that dlopen(3) needs.
+ * True when the waiting thread holds no lock of the allocator or of the dynamic linker. A thread
+ * with such a lock waits in the C library (but not in syscall(3)), in libpthread or in the dynamic
+ * linker. is_quiet() has already excluded the dynamic linker.
  */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {
@@ -112,11 +113,13 @@ static bool is_past_locks(const struct locks *locks, const struct mapping *code,
 }
 
 /*
- * True when the thread may be in a signal handler. The mask of the thread does not show this,
- * because a handler with SA_NODEFER and an empty mask blocks no signal. The list of handlers does
- * not show it either, because a handler with SA_RESETHAND is not installed any more while it runs.
- * The result may also be true after a handler has ended, because the bytes of its frame remain on
- * the stack until the program overwrites them. If the bytes lie in an unused variable of a
+ * True when the thread may be in a signal handler. The signal mask of the thread does not show
+ * this, because a handler with SA_NODEFER and an empty mask blocks no signal. The list of installed
+ * handlers does not show this either, because a handler with SA_RESETHAND leaves the list when the
+ * handler starts.
+ *
+ * After a handler has ended, the bytes of its frame remain on the stack until the program
+ * overwrites them, and the result may still be true. If the bytes lie in an unused variable of a
  * function, the result stays true until the thread leaves the function.
  */
 static bool is_in_handler(const struct attached *w, const struct maps *maps,
@@ -126,8 +129,9 @@ static bool is_in_handler(const struct attached *w, const struct maps *maps,
 }
 
 /*
- * True when the code that the thread runs now permits calls. Callers must also check that this code
- * is not a signal handler that has interrupted other code (is_in_handler()).
+ * True when the recorder can interrupt the thread's present code by a call of a function. If a
+ * signal handler has interrupted other code, this function examines only the handler. So callers
+ * must also check is_in_handler().
  */
 static bool is_quiet(const struct attached *w, const struct maps *maps, const struct locks *locks,
 		     const struct attached_thread *t)
@@ -155,21 +159,22 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The number of attempts that examine only the first thread. The first thread already has an arena
- * of the allocator. A call in another thread might make a new arena, which would then stay in the
- * process.
+ * The first LOOKS_AT_FIRST looks examine only the first thread of the process. The first thread
+ * already has an arena of the allocator. In another thread, a call might make a new arena, and the
+ * new arena would stay in the process.
  */
 #define LOOKS_AT_FIRST 40
 
 /*
- * The number of looks that are made before find_locks() searches the modules. In most processes
- * these looks find a thread.
+ * find_locks() searches the modules only after this number of looks. In most processes, an earlier
+ * look finds a thread, and the search is not needed.
  */
 #define LOOKS_WITHOUT_LOCKS 4
 
 /*
- * Looks once at the first thread. With @at_all, looks at all threads. Returns 1 with *@thread when
- * a thread can make calls, 0 when no thread can, or a negative errno.
+ * Looks once at each thread of the process if @at_all is true, else only at the first thread.
+ * Returns 1 with *@thread when a thread can make calls, 0 when none of these threads can, or a
+ * negative errno.
  */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)
@@ -189,7 +194,7 @@ static int look_for_quiet(struct attached *w, const struct maps *maps, const str
 			return ret;
 		if (ret < 0)
 			continue;
-		/* The search for a frame reads much of the stack, so it comes last. */
+		/* is_in_handler() is called last, because this function reads much of the stack. */
 		if (is_quiet(w, maps, locks, *thread) && !is_in_handler(w, maps, *thread))
 			return 1;
 		attached_let_go(w);

@@ -150,8 +150,8 @@ static const char *clock_name(int clock_id)
 }
 
 /*
- * Refuses to run outside of the first pid namespace, because the kernel takes the pids to trace
- * (set_event_pid) as pids of that namespace.
+ * Refuses to run outside of the first pid namespace. The recorder writes a pid to set_event_pid,
+ * and the kernel reads this pid as a number of the first pid namespace.
  */
 static int check_pid_space(struct uft_err *err)
 {
@@ -204,8 +204,8 @@ static int set_up(struct kernel *kernel, pid_t pid, struct uft_err *err)
 	if (ret == 0 && kernel->has_events)
 		ret = tracefs_write(fd, "set_event_pid", who, err);
 	/*
-	 * The tracer must be set up before the pipes are opened. While they are open, the kernel
-	 * does not allow changing the tracer.
+	 * While a file trace_pipe_raw is open, the kernel does not allow a change of the tracer. So
+	 * set up the tracer before open_cpus() opens these files.
 	 */
 	if (ret == 0 && kernel->has_graph)
 		ret = graph_set_up(kernel, pid, err);
@@ -580,7 +580,10 @@ static int kernel_save(struct source *source)
 	return ret;
 }
 
-/* Returns the number of records that the kernel has overwritten, or for which it had no room. */
+/*
+ * Returns the number of lost records: records that the kernel has overwritten, and records for
+ * which the buffer had no room.
+ */
 static uint64_t count_lost(struct kernel_cpu *cpu)
 {
 	struct strbuf text cleanup_strbuf = { 0 };
@@ -670,6 +673,8 @@ int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struc
 
 	if (ret == 0 || !graph || !events)
 		return ret;
-	/* Perhaps only the calls have caused the error, so try to record the events alone. */
+	/*
+	 * The recording of calls may be the cause of the error, so record the events without calls.
+	 */
 	return open_kinds(kernel, sources, pid, false, true, &why) == 0 ? 0 : ret;
 }

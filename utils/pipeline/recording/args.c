@@ -14,7 +14,9 @@
 
 static const struct func_args no_args;
 
-/* Add @items under the demangled form of @mangled, unless another name has the same form. */
+/*
+ * Add @items under the demangled form of @mangled. If @alike already has this form, change nothing.
+ */
 static int add_alike(struct strmap *alike, const char *mangled, char *items)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -149,9 +151,9 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 }
 
 /*
- * Find the items of the function @mangled: in @table by the mangled name or, if @table lacks this
- * name, in @alike by the demangled name. All functions named "operator delete" count as one
- * function, as in uftrace.
+ * Find the items of the function @mangled. First search @table for the mangled name. If @table
+ * lacks this name, search @alike for the demangled name. A demangled name has no parameter types.
+ * So all functions "operator delete" that @table lacks have the same items, as in uftrace.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)
@@ -166,8 +168,9 @@ static const char *auto_items(const struct strmap *table, const struct strmap *a
 }
 
 /*
- * Show the modes of files as octal numbers, as utrail's own table @items does. The tables in a
- * recording name a hexadecimal format instead, for older readers. Returns 0 or -ENOMEM.
+ * Change the format of file modes in @list from hexadecimal to octal. The tables in a recording
+ * have the hexadecimal format, because older readers do not know the octal format. @items, from
+ * utrail's own table, shows which values are file modes. Returns 0 or -ENOMEM.
  */
 static int know_modes(const struct arg_book *book, const char *items, struct argspecs *list)
 {
@@ -187,8 +190,8 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 }
 
 /*
- * Parse "KEY,,KEY" up to @end, and give each key to the specification of its struct. Returns 0 or
- * -ENOMEM.
+ * Parse "KEY,,KEY" up to @end. The list has a key, or nothing, for each specification in @list. If
+ * a specification is of a struct, store the key in the specification. Returns 0 or -ENOMEM.
  */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
@@ -205,16 +208,16 @@ static int set_fields(const char *keys, const char *end, struct argspecs *list)
 	return 0;
 }
 
-/* The function whose values are wanted, and the book that wants them. */
+/* The parameters of ask_debug() and ask_table(): the book, and the function to look up. */
 struct asked {
 	struct arg_book *book;
 	const struct func *func;
 };
 
 /*
- * Look up the arguments and the return value of a function in the .dbg file of its module. Structs
- * among these values get the keys of their definitions. Each list of items ends before its first
- * invalid item.
+ * Look up the specifications of a function's arguments and return value in the .dbg file of the
+ * function's module. A specification of a struct gets the key of the struct's definition. If an
+ * item of a list is invalid, this item and all later items of the list are dropped.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {

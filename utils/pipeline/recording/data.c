@@ -38,8 +38,8 @@ static bool has_file(const struct trace_data *data, const char *name)
 }
 
 /*
- * Look for files that define events. The header of a truncated recording does not mention such
- * files.
+ * Look for the files that define events. If these files exist, set FEAT_EVENT: the header may lack
+ * this flag if the recorder was killed.
  */
 static void find_definitions(struct trace_data *data)
 {
@@ -138,7 +138,10 @@ static int open_dir(struct trace_data *data, const char *dir, enum demangle_mode
 		ret = err_set_errno(err, -ENOTDIR, "cannot open '%s'", dir);
 	else
 		ret = load_all(data, err);
-	/* A recorder that was killed may have saved no symbols. */
+	/*
+	 * If the recorder was killed, modules without a .sym file get their symbols from their ELF
+	 * files.
+	 */
 	data->modules.reads_programs = data->info.state == INFO_STATE_RUNNING && !data->growth;
 	if (ret < 0)
 		data_close(data);

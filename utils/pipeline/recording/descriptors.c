@@ -69,8 +69,9 @@ static bool is_pipe(const struct files *files, uint32_t content)
 }
 
 /*
- * If the process has only one end of a pipe, note that the process uses the pipe. A process with
- * both ends may have made the pipe only for its children.
+ * If the process has only one end of a pipe, store in @files that the process uses the pipe. A
+ * process with both ends is not a user of the pipe: such a process may have made the pipe for its
+ * children.
  */
 static int look_at_pipe(struct files *files, const struct descriptors_of *of, uint32_t content,
 			uint64_t now_ns)
@@ -146,13 +147,19 @@ static int append_descriptor(struct descriptor_set *set, const struct descriptor
 int descriptors_put(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint64_t now_ns)
 {
-	/* If an earlier descriptor with this number seems open, its close was not recorded. */
+	/*
+	 * If @of still has a descriptor with the number new->fd, no record shows the close. Close
+	 * this descriptor first.
+	 */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
 	return ret < 0 ? ret : append_descriptor(&of->now, new);
 }
 
-/* Count a use of the file of descriptor @it, unless the file is a pipe. */
+/*
+ * If the file of @it is not a pipe, store in @files that of->execution uses the file.
+ * look_at_pipe() does this for pipes.
+ */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)
 {
@@ -223,7 +230,10 @@ int descriptors_fork(struct files *files, struct descriptors *descriptors,
 		struct descriptor it = parent->now.all[i];
 		uint32_t name = it.use == FILES_NONE ? FILES_NONE : files->uses[it.use].name;
 
-		/* The parent's set has each descriptor once, so no search is needed. */
+		/*
+		 * The numbers of the parent's descriptors are all different. So no descriptor with
+		 * the number of @it has to be closed in the child.
+		 */
 		ret = files_spend(files, sizeof(it) * FILES_HELD_COST);
 		if (ret == 0)
 			ret = begin_use(files, of, &it, name, now_ns);

@@ -1,6 +1,6 @@
 /*
- * The calls that are open when a time range or a task begins. In exports, these calls begin when
- * the range or the task begins.
+ * The calls that are open when a time range begins, or when a task begins. Exports show these calls
+ * as if the calls began at that time.
  */
 #ifndef UTRAIL_PIPELINE_OPENED_H
 #define UTRAIL_PIPELINE_OPENED_H
@@ -14,15 +14,15 @@
 #include "utils/pipeline/sources/src_user.h"
 
 /*
- * The open calls of a task before the range. Starts as { 0 } at the beginning of the task, and ends
- * with opened_deinit().
+ * The state of a task at the last record before the time range: the open calls, and whether the
+ * task is on a CPU. Starts as { 0 } at the beginning of the task, and ends with opened_deinit().
  *
  * @addrs: addresses of the open calls, the outermost first; 0: the entry was not recorded
  * @first: all calls from this index on have addresses
  * @last_ns: time of the last record before the range
  * @wants_depth: records were lost, and the next record tells the number of open calls
  * @is_out: the task is off the CPU
- * @out_flags: flags of the event by which it left the CPU
+ * @out_flags: if @is_out is true: the flags of the SCHED_OUT
  * @is_done: the range has begun
  */
 struct opened {
@@ -50,8 +50,9 @@ bool opened_note(struct opened *opened, const struct event *event);
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 
 /*
- * Begin the range, whose first event is @next. No call is open if the task has executed another
- * program since its last record. Returns the number of events that opened_put() makes.
+ * Begin the time range. @next is the first event in the range. If the task has executed another
+ * program since the last record before the range, no call is open. Returns the number of events
+ * that opened_put() makes.
  */
 size_t opened_begin(struct opened *opened, const struct task *task, const struct event *next,
 		    uint64_t start_ns);
@@ -66,9 +67,9 @@ void opened_put(const struct opened *opened, uint64_t start_ns, struct event *ev
  * Find the calls that were open when the task's records began, after a fork or a late start of the
  * recording.
  *
- * @opened: all zero; is filled for opened_put()
- * @src: the records of the task, from the first record on. Reading ends when the calls have
- *       returned, because the record of a return contains the address of the function
+ * @opened: must be all zero; gets the calls, for opened_put()
+ * @src: the records of the task, from the first record on. Only the record of a call's return shows
+ *       which function was called. So the records are read until all these calls have returned
  * @is_stopped: another thread may set this variable, to end the search
  *
  * Returns the number of events that opened_put() makes, or -ENOMEM.

@@ -21,9 +21,10 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 }
 
 /*
- * Returns the time up to which fast_calls() may read calls: at most @until_ns, and before the time
- * when addresses change their meaning. Returns 0 if the stack's depth or this time is unknown, or
- * if some calls may be calls of kernel functions.
+ * Returns the time up to which fast_calls() may read calls. This time is at most @until_ns, and is
+ * before calls->changes_ns, the time when addresses change their meaning. Returns 0 if the depth of
+ * the stack is unknown, if changes_ns is unknown, or if some calls may be calls of kernel
+ * functions.
  */
 static uint64_t fast_until(const struct stg_calls *calls, uint64_t until_ns)
 {
@@ -89,8 +90,9 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: read ENTRYs of functions that cursor->named knows, and EXITs of the innermost call.
- * *@is_read becomes true if a call of another kind was read into *@odd.
+ * HOT: read ENTRYs of functions that cursor->named knows, and EXITs of the innermost call. The loop
+ * ends at the first call of another kind. If this call was read, *@odd gets the call, and *@is_read
+ * becomes true.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,
@@ -109,7 +111,10 @@ static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 		event->data = NULL;
 		event->data_len = 0;
 		if (unlikely(!compact_step(coder, end, &state, until_ns, &call))) {
-			/* A copy in memory, so that @state can stay in registers. */
+			/*
+			 * payload_step() gets the address of a copy, so that @state can stay in
+			 * registers.
+			 */
 			struct compact_state there = state;
 			struct compact_call its;
 
@@ -168,8 +173,8 @@ ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, ui
 			break;
 		if (unlikely(call.number == 0)) {
 			/*
-			 * No encoder writes a call with the number 0, so the rest of the block is
-			 * not read.
+			 * The number 0 means that the function is unknown: the block is damaged.
+			 * The rest of the block is not read.
 			 */
 			state.in = block->end + 1;
 			break;

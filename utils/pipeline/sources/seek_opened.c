@@ -15,7 +15,7 @@
  *
  * @probe: reads the blocks
  * @found: the calls that are open at the position
- * @nr_left: the number of outermost calls in @found whose functions are still to be found
+ * @nr_left: the functions of the outermost @nr_left calls in @found are still unknown
  * @nr_read: number of blocks that were read
  */
 struct search {
@@ -25,7 +25,7 @@ struct search {
 	unsigned nr_read;
 };
 
-/* Returns the smallest number of calls that are open around any of @events, but at most @least. */
+/* Returns the smallest depth of the program's calls in @events, or @least if @least is smaller. */
 static size_t fewest_open(const struct event *events, ssize_t nr, size_t least)
 {
 	for (ssize_t i = 0; i < nr; i++) {
@@ -112,8 +112,8 @@ static bool search_blocks(struct search *search, const struct compact_place *pla
 }
 
 /*
- * True when no call is open at the beginning of the task. If calls are open there, the search
- * fails: the functions of these calls are unknown until the calls return.
+ * True when no call is open at the beginning of the task. If a call is open there, seek_opened()
+ * fails: the function of this call is unknown until the call returns.
  */
 static bool begins_outside(struct src_user *probe)
 {

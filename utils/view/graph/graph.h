@@ -1,4 +1,7 @@
-/* View: call trees as text, of whole programs or of one function (doc/facts/text.md, "Graph"). */
+/*
+ * View: call trees as text. A tree shows whole programs, or one function (doc/facts/text.md,
+ * "Graph").
+ */
 #ifndef UTRAIL_VIEW_GRAPH_H
 #define UTRAIL_VIEW_GRAPH_H
 
@@ -9,9 +12,10 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * @func: show only the calls of this function, and the paths to them; NULL: show whole programs
- * @depth: the limit of levels; 0: no limit
- * @source: modules for source lines; NULL: show no source lines
+ * @func: show only the calls of this function, and the paths to these calls; NULL: show whole
+ *        programs
+ * @depth: the maximum number of levels; 0: no limit
+ * @source: the modules from which source lines are read; NULL: show no source lines
  */
 struct graph_config {
 	enum color_mode color;
@@ -43,7 +47,8 @@ int graph_show(const struct graph *graph, const struct tree *tree, struct sink *
 
 /*
  * @waited_ns: the time off the CPU
- * @has_ended: the task's end was recorded (with --proc), and @status is its status as from wait(2)
+ * @has_ended: the task's end was recorded (with --proc)
+ * @status: if @has_ended is true: the exit status of the task, as wait(2) reports it
  */
 struct task_times {
 	uint64_t first_ns;
@@ -55,8 +60,8 @@ struct task_times {
 };
 
 /*
- * The view for graph_config.is_by_task. It shows each task below the task that began it. The index
- * in @times is task->index.
+ * The view for graph_config.is_by_task shows each task below its parent task. @times has an element
+ * for each task, at index task->index.
  */
 struct graph_tasks {
 	const struct pipeline *pipe;

@@ -18,7 +18,10 @@ _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_o
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
 #define NAME_MAX_BYTES	 (NAME_ROOM - 16)
 
-/* Returns the column of the task in --column-view, by the order of the tasks' first events. */
+/*
+ * Returns the column of the task in --column-view. Tasks get columns in the order of their first
+ * events.
+ */
 static uint32_t column_of(struct replay *replay, const struct task *task)
 {
 	uint32_t *column = &replay->tasks[task->index].column;
@@ -38,8 +41,8 @@ static size_t indent_bytes(struct replay *replay, const struct task *task, unsig
 }
 
 /*
- * HOT: write @bytes blanks, 32 at a time. Up to 31 bytes after the blanks may be overwritten, as
- * by copy_over().
+ * HOT: write @bytes blanks, 32 at a time. The function may overwrite up to 31 bytes after the
+ * blanks, as copy_over() does.
  */
 static char *put_indent(char *to, size_t bytes)
 {
@@ -159,7 +162,7 @@ static void show_backtrace(struct replay *replay, const struct task *task,
 		show_step(replay, task, entry, steps[i]);
 }
 
-/* Write a name in the colour that the user has chosen for it. */
+/* Write the name of @func. If the user has chosen a colour for @func, use this colour. */
 static void put_name(struct replay *replay, const struct func *func)
 {
 	const struct trigger *rule = replay->rules ? func_rule(replay->rules, 0, func) : NULL;
@@ -173,7 +176,7 @@ static void put_name(struct replay *replay, const struct func *func)
 	end_color(replay);
 }
 
-/* Write "@lib" after the name of a library function, if the user wants it. */
+/* Write "@lib" after the name of a library function, if config.shows_libname is set. */
 static void put_lib(struct replay *replay, const struct task *task, const struct event *event)
 {
 	const char *lib = NULL;
@@ -217,8 +220,8 @@ static bool put_retval(struct replay *replay, const struct task *task, const str
 }
 
 /*
- * If @event has a call site, keep the site for the line of the task's next call. Returns false when
- * @event has none.
+ * If @event contains a call site, keep the call site for the line of the task's next call. Returns
+ * false when @event contains no call site.
  */
 static bool note_site(struct replay *replay, const struct task *task, const struct event *event)
 {
@@ -242,7 +245,7 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 
 	/*
 	 * As in uftrace, the newest call site belongs to @entry if the call site was recorded at
-	 * most 1 ns before @entry. An older call site may belong to a call that was left out.
+	 * most 1 ns before @entry. An older call site may belong to a call that is not shown.
 	 */
 	if (entry->time_ns - state->site_ns > 1)
 		addr = 0;
@@ -251,8 +254,9 @@ static uint64_t take_site(struct replay *replay, const struct task *task, const 
 }
 
 /*
- * Write "FILE:LINE" or "symbol+0x12" for the instruction after a call. If the call is the last
- * instruction of a function, @addr is the end of this function.
+ * Write "FILE:LINE" or "symbol+0x12" for @addr, the address of the instruction after a call. A call
+ * may be the last instruction of a function. So the function is searched with @addr - 1, an address
+ * inside of the call instruction.
  */
 static void put_site(const struct task *task, const struct event *entry, uint64_t addr,
 		     struct strbuf *out)

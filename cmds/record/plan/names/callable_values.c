@@ -54,9 +54,10 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 
 /*
  * Makes the capture program: a CAPTURE_HEAD step, then a step for each argument in @found, then a
- * step for the result if @found has one. Each step after CAPTURE_HEAD captures one text (struct
- * capture_text). If @c lacks an argument, the step for this argument captures text 0. When @c is
- * called, text 0 is "<unset>". When @c returns, text 0 is the result.
+ * step for the result if @found has one. Each step after CAPTURE_HEAD captures one element of an
+ * array of struct capture_text. The step for argument N captures element N, and the step for the
+ * result captures element 0. At a call of @c, element 0 is the text "<unset>". If @c does not have
+ * the argument N, the step for this argument captures element 0 instead.
  */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {

@@ -56,9 +56,10 @@ struct capture_module {
 };
 
 /*
- * Append the .dbg file of @module to @out. A function of @module->symbols is in the file if the
- * debug information has the function. The file has the specifications that captures_add() takes
- * from the debug information. Returns 0 or -ENOMEM.
+ * Append the .dbg file of @module to @out. The file describes those functions of @module->symbols
+ * that the debug information describes. If captures_add() takes the specifications of a function's
+ * arguments or result from the debug information, the file contains these specifications. Returns 0
+ * or -ENOMEM.
  */
 int captures_put_dbg(const struct capture_settings *settings, const struct capture_module *module,
 		     struct strbuf *out);
