@@ -11,7 +11,7 @@
 
 #define TEXT_OF(x)   #x
 #define TEXT_OF_2(x) TEXT_OF(x)
-/* The number in the library's soname is the major version of its interface. */
+/* The soname of libcapstone ends with the major version of the library's interface. */
 #define SONAME	     "libcapstone.so." TEXT_OF_2(CS_API_MAJOR)
 
 static const struct library_function functions[] = {

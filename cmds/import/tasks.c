@@ -55,8 +55,9 @@ static uint64_t key_of(const struct fst_origin *origin, size_t log)
 }
 
 /*
- * Returns the number of the thread or process if this number is free. Otherwise returns a number
- * that no task of Linux has, or 0 when no such number is left.
+ * Chooses the tid of a new task. The first choice is the thread number of @origin if this number is
+ * from 1 to FST_PID_LIMIT, and the process number otherwise. If the first choice is 0 or in use,
+ * returns a number that no task of Linux has, or 0 when no such number is left.
  */
 static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *origin)
 {
@@ -220,8 +221,9 @@ void import_tasks_remove(struct import_tasks *tasks, struct store *store)
 		put_name(name, task, suffix, tasks->hides);
 		store_remove(store, name);
 		/*
-		 * A file of @task that already has its final name comes from the present import.
-		 * Before the import, the recording did not have @task.
+		 * If import_tasks_publish() has renamed the file, remove the file by its final
+		 * name. The recording had no file of this name before the import, because @task
+		 * has a tid that was free.
 		 */
 		put_name(name, task, suffix, false);
 		store_remove(store, name);

@@ -216,9 +216,10 @@ static bool is_recorded(const struct thread *t, name_facts facts, struct py_fram
 }
 
 /*
- * HOT. @bits: the flags of the call
+ * HOT: add a call to the open calls of @t, and record the beginning of the call.
  *
- * @addr: the address for the call's records, or 0 if the call is not recorded
+ * @addr: the address that names the function in records, or 0 if the call is not recorded
+ * @bits: the flags of the call
  */
 static void enter_call(struct thread *t, uint64_t key, uint64_t addr, uint64_t bits,
 		       const struct valued_call *valued)
@@ -338,8 +339,9 @@ static bool leave_code(struct thread *t, struct py_object *code, uint64_t key,
 
 /*
  * Handles the beginning of a call of a function in C. Returns false when the call is neither
- * recorded nor counted as open. The key of the call is the function's definition: from Python 3.12
- * on, the event of a call and the event of the return may have different function objects.
+ * recorded nor counted as open. The key of the call is the address of the function's PyMethodDef. A
+ * function object cannot be the key: from Python 3.12 on, the event of a call and the event of its
+ * return may have different function objects.
  */
 static bool enter_native(struct thread *t, const struct py_c_function *fn, struct py_object *code)
 {

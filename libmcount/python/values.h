@@ -20,14 +20,17 @@ void values_begin(void);
 bool values_can_be_had(void);
 
 /*
- * With the GIL. Write the text of each wanted argument of a call to @texts. The index is the number
- * of the argument, counted from 1. All other elements of @texts become "<unset>". No code of the
- * program runs, no error is raised, and a pending error stays.
+ * The caller holds the GIL. Write the text of each wanted argument of a call to @texts. The first
+ * argument of the call has index 1 in @texts. All other elements of @texts become "<unset>". No
+ * code of the program runs, no error is raised, and a pending error stays.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);
 
-/* Write the text of the object that a call returns or yields, as values_of_call() writes texts. */
+/*
+ * The caller holds the GIL. Write the text of the object that a call returns or yields. No code of
+ * the program runs, no error is raised, and a pending error stays.
+ */
 void values_of_result(struct py_object *result, struct capture_text *text);
 
 #endif

@@ -24,9 +24,10 @@
 #include "text/text.h"
 
 /*
- * The consumers of an event. Each event has a bit for each consumer, in memory that child processes
- * share. Therefore a choice of consumers is valid in all processes. Programs check an event's flag
- * @enabled. This flag is set when the event has at least one consumer.
+ * The consumers of an event, as bits. The bits of all events are in memory that a process shares
+ * with its children. So when one of these processes chooses consumers, the choice is valid in all
+ * of these processes. When an event has a consumer, the flag @enabled of the event is set. Programs
+ * check this flag.
  */
 enum fst_consumer {
 	FST_TO_TEXT = 1U << 0, /* a line of the log is written */
@@ -114,8 +115,9 @@ struct fst_spot {
 };
 
 /*
- * A va_list in a struct, so that functions can pass its address on. On machines where va_list is an
- * array, a parameter of type va_list is a pointer, and its address is not a `va_list *`.
+ * A va_list in a struct, so that functions can pass a pointer to the va_list. On machines where
+ * va_list is an array, a parameter of type va_list is a pointer. The address of such a parameter is
+ * not a `va_list *`.
  */
 struct fst_values {
 	va_list list;
@@ -129,10 +131,11 @@ void fst_add_values(struct fst_text *payload, const struct fst_format *common,
 		    struct fst_values *values);
 
 /*
- * recorded.c. When a log is opened, fst_recorded_begin() looks for a recorder in this process. Each
- * event is declared to the recorder. After a change of the common format, all events are declared
- * again. Callers of fst_recorded_declare() hold the lock fst_lock_threads(). Callers of
- * fst_recorded_end() do not hold this lock.
+ * recorded.c: sends events to a recorder in this process. When a log is opened,
+ * fst_recorded_begin() looks for the recorder. fst_recorded_declare() declares an event to the
+ * recorder. fstrace_set_common_format() declares all events of the log again. Callers of
+ * fst_recorded_declare() hold the lock fst_lock_threads(). Callers of fst_recorded_end() do not
+ * hold this lock.
  */
 void fst_recorded_begin(fstrace_t *trace);
 void fst_recorded_end(fstrace_t *trace);
@@ -151,17 +154,17 @@ void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_tex
 /* trace.c: choose an event's consumers. @wants_text: the program's own choice. Signal-safe. */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
-/* file.c: write one record, by one write(). If that fails, the record is lost without a report. */
+/* file.c: write a record by one write(2). If write(2) fails, the loss is not reported. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /*
- * Repair PREFIX.log, and rename it, which makes it one of the old files. Does nothing if there is
- * no such file. Returns 0, or -1 with errno set.
+ * Repair PREFIX.log, and rename PREFIX.log to the name of an old file. Does nothing if PREFIX.log
+ * does not exist. Returns 0, or -1 with errno set.
  */
 int fst_file_set_aside(const char *prefix);
-/* Open the file again after the program has closed the descriptor. */
+/* Open the log's file again. The program may have closed the log's descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
-/* Repair a log and its old files before it is closed. Does nothing if no writer was killed. */
+/* Repair the log's file and the old files. Does nothing if shared->nr_writing is 0. */
 void fst_file_repair(fstrace_t *trace);
 
 /* repair.c: mark the end of each torn line. */
@@ -176,8 +179,9 @@ void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
 /*
- * lock.c: the lock for rare operations. One thread at a time holds it, among all processes of the
- * log. The holder blocks all signals except those of faults, and cannot be cancelled.
+ * lock.c: the lock for rare operations. In all processes of the log together, only one thread can
+ * hold the lock. A thread that holds the lock cannot be cancelled, and blocks all signals except
+ * SIGSEGV and the other signals of faults.
  */
 struct fst_held {
 	sigset_t before;
@@ -185,7 +189,10 @@ struct fst_held {
 };
 void fst_lock(struct fst_held *held);
 void fst_unlock(struct fst_held *held);
-/* A lock among the threads of this process only. A thread that holds this lock must not log. */
+/*
+ * Lock out the other threads of this process, but no other process. A thread that holds this lock
+ * must not log.
+ */
 void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* Returns false when another thread or the calling thread has the lock. */
@@ -195,13 +202,13 @@ int fst_lock_open(void);
 /* Give @fd to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);
 /*
- * Return a descriptor above 2 for the file of @fd. Takes over @fd. The numbers 0 to 2 belong to the
- * program, even if it has closed them.
+ * Return a descriptor above 2 for the file of @fd. If @fd is 0, 1 or 2, @fd is closed. The
+ * descriptors 0 to 2 belong to the program, even if the program has closed these descriptors.
  */
 int fst_keep_away(int fd);
 /*
  * If the number @old is free, move @fd to this number, and return @old. If the number is in use, or
- * above the limit of descriptors, return @fd. Takes over @fd.
+ * above the limit of descriptors, return @fd.
  */
 int fst_replace_fd(int old, int fd);
 

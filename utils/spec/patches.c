@@ -86,8 +86,8 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 }
 
 /*
- * The name that a function without a name has for patterns. So a pattern that matches every name
- * matches functions without a name.
+ * If a function has no name, patterns are compared with this name. So a pattern that matches every
+ * name matches functions without a name.
  */
 #define NAMELESS "?"
 
@@ -163,8 +163,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 /* --- changes --- */
 
 /*
- * True when one of the @nr rules in @new has the same text as @former, and the same kind of
- * pattern.
+ * True when one of the @nr rules in @new has the text and the kind of pattern of @former.
  */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {
@@ -216,8 +215,8 @@ void patch_rules_undo(struct patch_rules *rules, struct patch_rules_change *chan
 	size_t kept = 0;
 
 	/*
-	 * If the change has not replaced a rule, take this rule from rules->rules. There, the
-	 * rule's has_name, has_match and why_not are newer than in change->before.
+	 * A rule that @change has not replaced is in change->before and in rules->rules. The copy
+	 * in rules->rules has newer values of has_name, has_match and why_not, so keep this copy.
 	 */
 	for (size_t i = 0; i < change->nr_before; i++) {
 		if (!is_replaced(rules, change, i))

@@ -14,13 +14,13 @@
 #include "utils/base/err.h"
 
 /*
- * A thread that ptrace(2) can stop. The kernel accepts ptrace(2) only from the recorder's thread
- * that has attached to the process. So only this thread of the recorder may call the functions of
- * this file for the process.
+ * A thread of the process, to which a thread of the recorder has attached by ptrace(2). The kernel
+ * accepts further ptrace(2) calls only from the attaching thread. So for one process, one thread of
+ * the recorder must make all calls of the functions in this file.
  *
- * If the recorder dies, the kernel lets all threads go on in their current state. So when a thread
- * does a call for the recorder, the thread must return to its former context without the recorder's
- * help (call.c).
+ * If the recorder dies, the kernel lets all threads of the process go on in their current state. At
+ * this moment, a thread of the process may be executing a call for the recorder. After this call,
+ * the thread must return to its former context without the recorder's help (call.c).
  *
  * @regs: the registers at the stop
  */
@@ -33,14 +33,14 @@ struct attached_thread {
 
 /*
  * @memory_fd: /proc/PID/mem
- * @is_child: the process is a child of the recorder. The exit status of the process is left for
- *         other code
+ * @is_child: the process is a child of the recorder. The functions of this file leave the exit
+ *         status of such a process to other code
  * @threads: the threads to which the recorder is attached
  * @wait: a function that is called again and again while the recorder waits for a thread, for
  *        example during a call. The function waits for at most a millisecond. NULL: no function
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
- * @room: the recorder's memory in the process. It has code, a stack, a thread's context, and
- *        arguments; 0: none
+ * @room: the address of memory that the recorder has mapped in the process, for code, a stack, a
+ *        thread's context, and arguments; 0: no such memory
  */
 struct attached {
 	pid_t pid;
@@ -70,8 +70,9 @@ void attached_close(struct attached *w);
 #define cleanup_world cleanup(attached_close)
 
 /*
- * Stop all threads, also those that start meanwhile. If a thread does not stop, because it waits
- * for a disk or in vfork(2), all threads are let go, and the result is -EBUSY.
+ * Stop all threads, including threads that start during this function. A thread cannot stop while
+ * it waits for a disk, or for the child of vfork(2). If a thread does not stop in time, all threads
+ * are let go, and the result is -EBUSY. Returns 0, -EBUSY, or another negative errno.
  */
 int attached_stop(struct attached *w, struct uft_err *err);
 
@@ -103,16 +104,17 @@ size_t attached_write(const struct attached *w, uint64_t address, const void *fr
 int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * Find @call_gadget and @return_gadget in the executable memory [@start, @end) of a C library. The
- * calls that the recorder makes in the process begin and end with these instructions. Returns
- * -ENOEXEC when there are none.
+ * Find @call_gadget and @return_gadget in the executable memory [@start, @end) of a C library.
+ * attached_syscall() starts a thread at @call_gadget. If the recorder dies during the system call,
+ * the thread returns to its former context by @return_gadget. Returns 0, or -ENOEXEC when one of
+ * the gadgets is missing.
  */
 int attached_find_gadgets(struct attached *w, uint64_t start, uint64_t end, struct uft_err *err);
 
 /*
- * Make a stopped thread do a system call. Afterwards the thread is in its former state, even if the
- * recorder dies meanwhile (call.c). Returns 0, or a negative errno with a text. -EAGAIN: there is
- * no room on the thread's stack.
+ * Make a stopped thread do a system call. After the call, the thread is in its former state, even
+ * if the recorder dies during the call (call.c). Returns 0, or a negative errno with a text.
+ * -EAGAIN: there is no room on the thread's stack.
  *
  * @result: gets the return value
  */
@@ -130,14 +132,14 @@ int attached_map(struct attached *w, struct attached_thread *thread, uint64_t by
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
-/* The size and the address of the part of @room that is for arguments in memory. */
+/* The size and the address of the part of @room for data to which arguments of calls point. */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn on the stack in @room. One signal, which the program ignores,
- * announces the return from @fn. All other signals are blocked. @result gets the return value.
- * Returns 0, or a negative errno with a text:
+ * Make a stopped thread call @fn on the stack in @room. @result gets the return value. After the
+ * return from @fn, the thread sends itself a signal for which the program has no handler. During
+ * the call, the thread blocks all other signals. Returns 0, or a negative errno with a text:
  *
  * - -ETIMEDOUT: @fn has not returned within @patience_ms. All threads are let go, and the thread
  *   finishes the call.

@@ -51,8 +51,8 @@ unsigned peer_own_filters(void)
 	if (*number)
 		return MIN(strtoul(number, NULL, 10), PEER_FILTERS_MAX);
 	/*
-	 * Linux before 5.9 reports the mode of seccomp, but no number of filters. The result is 1
-	 * if the mode is not 0.
+	 * Linux before 5.9 reports no number of filters, but reports the mode of seccomp. For the
+	 * mode 0, this function returns 0. For every other mode, this function returns 1.
 	 */
 	return strtoul(proc_status_field(&status, "Seccomp"), NULL, 10) != 0;
 }
@@ -89,7 +89,10 @@ bool peer_is_pid(pid_t os_pid, pid_t pid)
 	struct strbuf status cleanup_strbuf = { 0 };
 	unsigned own = 0;
 
-	/* is_beside_us() takes a third of the time of reading the 60 lines of /proc/PID/status. */
+	/*
+	 * Try is_beside_us() first, because reading the 60 lines of /proc/PID/status takes three
+	 * times as long.
+	 */
 	if (pid == os_pid && is_beside_us(os_pid))
 		return true;
 	if (proc_status_read(os_pid, &status) == 0)

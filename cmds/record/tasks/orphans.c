@@ -109,8 +109,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * Wait for forks that have begun, because a program may end before its child is noted. A failed
- * fork never notes a child, so the wait is limited.
+ * Wait until the children of all forks that have begun have stored their pids in the notes. A
+ * parent may end before its child stores the pid. After a failed fork, no child stores a pid, so
+ * the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -122,13 +123,13 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder has mapped the page of notes, but is not a child. */
+	/* The recorder itself has mapped the page of notes, but is not a child of the program. */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 
 /*
- * Looks at the children that are noted in the page of @parent (notes.h). Returns false when a noted
- * pid belongs to another pid namespace than the recorder's.
+ * Looks at the children that are noted in the arena of @parent (notes.h). Returns false when the
+ * note of a child does not tell the child's pid in the recorder's pid namespace.
  */
 static bool look_at(struct processes *procs, struct process *parent)
 {

@@ -1,8 +1,8 @@
 /*
- * Stores a task's calls in blocks of a nameless file, for quick searches by time. Each block has a
- * sum, which is a short list of its calls. Each sum of a higher level covers several sums of the
- * level below. A sum leaves out calls that are too short to be seen (doc/internals/show.md,
- * "Recordings in parts").
+ * Stores a task's calls in blocks of a nameless file, for quick searches by time. For each block,
+ * the store keeps a short list of the block's calls in memory. This list is called a sum. Each sum
+ * of a higher level is a short list of the calls in several sums of the level below. A sum leaves
+ * out calls that are too short to be seen (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H
@@ -16,12 +16,11 @@
  * recording.
  *
  * @self_ns: the part of the call's time that was not spent in nested calls
- * @text: the number of a text (text_store.h): the arguments and result of the call, or the text of
- *        the event; 0: none
+ * @text: the number of a text in the text store (text_store.h), or 0 if there is no text. A call's
+ *        text has the arguments and the result
  * @node: for a call, the number of its node in the tree of contexts (contexts.h); for an event, its
  *        kind
- * @depth: for an event, a number made from the event's kind, and from the number of earlier events
- *         of this kind at the same time (INDEX_KINDS_MAX)
+ * @depth: the depth of the call; for an event, see INDEX_KINDS_MAX
  * @is_open: the call did not return; its end is the last known time
  */
 struct stored_call {
@@ -45,8 +44,9 @@ void call_list_deinit(struct call_list *list);
 /*
  * A nameless file, shared by several stores.
  *
- * @fd: the descriptor, or -1 when no file was needed yet
- * @max_bytes: a quarter of the room that was free when the file was made; UINT64_MAX: unknown
+ * @fd: the descriptor, or -1 before the file is made
+ * @max_bytes: the maximum size of the file: a quarter of the free space that the file system had
+ *         when the file was made; UINT64_MAX: unknown
  */
 struct call_file {
 	int fd;
@@ -67,7 +67,7 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 
 /* The number of calls in a block. */
 #define STORE_BLOCK_CALLS 65536
-/* The number of blocks, or of sums of one level, that a sum of the next level covers. */
+/* A sum covers STORE_GROUP sums of the level below. A sum of the lowest level covers one block. */
 #define STORE_GROUP	  16
 #define STORE_LEVELS	  8
 #define STORE_NODE_BITS	  256
@@ -100,11 +100,11 @@ struct store_level {
 };
 
 /*
- * Starts as zeros except for @file, and ends with call_store_deinit().
+ * The caller sets @file. All other members start as zeros. call_store_deinit() frees the members.
  *
- * @last: calls that are not in a block yet
- * @crossing: a few calls of each complete block: the call that ended first, and all calls that were
- *         still open when that call ended
+ * @last: the latest calls, which are not in a block
+ * @crossing: the calls that began before store_sum.from_ns of their block, the time when the first
+ *         call of the block ended
  * @open: calls that have not ended
  */
 struct call_store {
@@ -125,8 +125,9 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True when new calls should become visible to the page. This is the case during the first 512 of
- * every 4096 added calls. A caller that checks at least once per 512 added calls misses no case.
+ * True when the caller should publish the added calls to the page. The result is true during the
+ * first 512 of every 4096 added calls. So a caller that checks at least once per 512 added calls
+ * publishes at least once per 4096 added calls.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {
@@ -134,9 +135,9 @@ static inline bool call_store_is_fresh(const struct call_store *store)
 }
 
 /*
- * Append the calls in a range, sorted by start time. If calls of one depth are shorter than a
- * pixel, only the longest call of each pixel is appended. Returns 0, -ENOMEM, or a negative errno
- * when reading fails.
+ * Append the calls in a range, sorted by start time. Calls that are shorter than a pixel are
+ * thinned out: for each pixel and depth, only the longest of these calls is appended. Returns 0,
+ * -ENOMEM, or a negative errno when reading fails.
  *
  * @pixel_ns: at least 1. If more than @most calls would be appended, pixels are made longer, until
  *         there are at most @most calls or until a pixel is as long as the range

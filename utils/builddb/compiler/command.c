@@ -7,9 +7,9 @@
 #include "utils/builddb/compiler/arguments.h"
 
 /*
- * When a script is called, the kernel puts words before the words of the call: the interpreter, and
- * perhaps the interpreter's argument from the script's first line. Returns the number of the words
- * that the kernel has added.
+ * When execve(2) starts a script, the kernel inserts words at the beginning of argv: the
+ * interpreter, and the interpreter's argument if the first line of the script has an argument.
+ * Returns the number of inserted words.
  */
 static size_t words_of_interpreter(const struct execution *execution, const struct words *argv)
 {

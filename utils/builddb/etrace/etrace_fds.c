@@ -8,8 +8,8 @@
 
 /*
  * Descriptors are bits in a tree. A child shares its parent's nodes. When the parent or the child
- * changes a descriptor, the nodes on the path to this descriptor are copied. So the cost of a
- * process depends on the number of its changes, not on the number of its descriptors.
+ * changes a descriptor, the nodes on the path to this descriptor are copied. So a process takes
+ * memory for the descriptors that the process changes, not for all descriptors that are open.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
 #define FAN_OUT	  32U	     /* the number of a node's parts, and of a word's bits */
@@ -97,8 +97,8 @@ static bool is_open(const struct fd_node *top, uint32_t fd)
 }
 
 /*
- * The descriptors of a process. @top is in a struct because it may be NULL, and a map cannot have
- * NULL as a value.
+ * The descriptors of a process. A process without open descriptors may have no nodes, so @top may
+ * be NULL. A map cannot have NULL as a value, so the map has pointers to this struct.
  */
 struct fd_table {
 	struct fd_node *top;

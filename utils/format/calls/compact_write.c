@@ -62,8 +62,9 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: a word that was counted as payload may in fact begin a record. The word was
- *                   counted because the record's time would be before the time of the call
+ * @may_hide_record: two words that were counted as payload look like a record, and may be a record.
+ *                   The words were counted as payload because the first word, as a time, is before
+ *                   the time of the record that has the payload
  */
 struct payload_look {
 	bool is_whole;
@@ -104,7 +105,7 @@ struct writing {
 };
 
 /*
- * Update @w for the header of the block. Called after records of calls were written.
+ * Update the data for the block's header in @w. The caller has just written records of calls.
  *
  * @time_ns: the time of the first of these records
  * @least: the lowest number of open calls before, between or after these records
@@ -301,8 +302,10 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
 }
 
 /*
- * Returns the number of the function that is entered by an ENTRY without payload, or 0 if the
- * record is not such an ENTRY. @word: the second word of the record minus the expected depth
+ * If a record is an ENTRY without payload and has the expected depth, returns the number of the
+ * function. Returns 0 for all other records, and when the block has too many functions.
+ *
+ * @word: the second word of the record, from which the caller has subtracted the expected depth
  */
 static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {
@@ -333,9 +336,9 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
  * @least: becomes the lowest number of open calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
- * Returns the first record that was not written. To find the number of a function, the loop reads
- * only the record, and not the likely symbol of the context. Therefore this step does not depend on
- * earlier records, and the processor can handle several records in parallel.
+ * Returns the first record that was not written. The loop looks up the number of a function by the
+ * record alone. The likely symbol of the context would depend on earlier records. Without such a
+ * dependency, the processor can look up the functions of several records in parallel.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,
@@ -363,8 +366,8 @@ static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t *
 			uint64_t last = top;
 
 			/*
-			 * If no call is open, @top is 0, and the comparison always fails: funcs[0]
-			 * makes the expected word even, and @data is odd.
+			 * If no call is open, @top is 0. Because funcs[0] is 1, the right side of
+			 * the comparison is then even. @data is odd, so the comparison fails.
 			 */
 			if (unlikely(data != coder->funcs[top] + (level << RECORD_DEPTH_SHIFT) + 1))
 				break;
@@ -444,8 +447,9 @@ size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *r
 
 	begin_coder(coder);
 	/*
-	 * An empty slot contains 0, the index of funcs[0]. The word of an ENTRY is even, so this
-	 * word never equals funcs[0].
+	 * An empty slot contains 0. If put_calls_at() finds an empty slot for an ENTRY,
+	 * put_calls_at() compares the word of the ENTRY with funcs[0]. This word is even, so an
+	 * odd funcs[0] makes the comparison fail.
 	 */
 	coder->funcs[0] = 1;
 	memset(coder->slots, 0, sizeof(coder->slots));

@@ -44,9 +44,10 @@ static bool is_ascii(const char *text, size_t len)
 }
 
 /*
- * Only the text of an identifier in Punycode has bytes outside of ASCII. libiberty frees this text
- * after this function returns, so a longjmp() would leak the text. If the text is too long, this
- * function drops the text and returns. The longjmp() follows when libiberty passes the next piece.
+ * Adds a piece of a Rust name. If the piece is an identifier in Punycode, libiberty frees @text
+ * after this function has returned, so a longjmp() would leak @text. Only such pieces have bytes
+ * outside of ASCII. If such a piece is too long, this function drops the piece and returns. The
+ * longjmp() follows when libiberty passes the next piece.
  */
 static void add_rust_piece(const char *text, size_t len, void *arg)
 {
@@ -197,7 +198,9 @@ static void add_name(struct strbuf *out, const char *name, size_t len)
 	strbuf_addch(out, '\0');
 }
 
-/* Make "m::Type::f" of "<m::Type as m::Trait>::f" or "<m::Type>::f". */
+/*
+ * If @name has the form "<m::Type as m::Trait>::f" or "<m::Type>::f", append "m::Type::f" to @out.
+ */
 static void add_method(const char *name, struct strbuf *out)
 {
 	const char *type_end = NULL;
@@ -234,8 +237,8 @@ static void add_rust_names(const char *shown, struct strbuf *out)
 	const char *inside = strstr(path, "::");
 
 	/*
-	 * Add the name without its crate only if a scope remains. "crate::main" must not become
-	 * "main", the name of other functions.
+	 * Add the path without the crate only if the rest still has a scope: "crate::m::f" becomes
+	 * "m::f". But "crate::main" would become "main", and other functions have the name "main".
 	 */
 	if (inside && strstr(inside + 2, "::") && !memchr(path, '<', inside - path))
 		add_name(out, inside + 2, strlen(inside + 2));

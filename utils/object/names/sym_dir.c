@@ -23,8 +23,8 @@ bool sym_head_is_of(const struct sym_file_head *head, const struct sym_query *qu
 }
 
 /*
- * Try the file @name. Returns 1 when it is the file of the module, 0 when it belongs to another
- * module or is missing, or a negative error with @err.
+ * Try the file @name. Returns 1 when the file belongs to the module of @query. Returns 0 when the
+ * file belongs to another module or is missing. Otherwise returns a negative error with @err.
  */
 static int try_file(const char *dir, const char *name, const struct sym_query *query,
 		    struct symtab *out, struct uft_err *err)
@@ -75,8 +75,9 @@ static bool is_numbered(const char *name, const char *basename)
 }
 
 /*
- * Try the files whose names is_numbered() accepts. @found has room for NAME_MAX + 1 bytes, and gets
- * the name of the file that was found.
+ * Try the files whose names is_numbered() accepts, until a file belongs to the module of @query.
+ * @found gets the name of this file, and has room for NAME_MAX + 1 bytes. The results are those of
+ * try_file().
  */
 static int try_numbered_files(const char *dir, const struct sym_query *query, struct symtab *out,
 			      char *found, struct uft_err *err)

@@ -17,10 +17,10 @@
  * Read the next calls, at most @max and none later than @until_ns, and write their events to
  * @events. The events are those that stg_calls() would make.
  *
- * @last_ns: the time of the record before the first call
+ * @last_ns: the time of the last record before these calls
  *
- * Returns the number of events, 0 if the next call is later or must be read as a record, or a
- * negative errno with @err.
+ * Returns the number of events, or a negative errno with @err. The number is 0 if the next call is
+ * later than @until_ns, or if the next record must be read as bytes (compact_file_read()).
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);

@@ -1,6 +1,6 @@
 /*
- * Known arguments and results of functions of the C and C++ libraries and POSIX, for programs
- * without debug information.
+ * A table of the arguments and results of library functions, for programs without debug
+ * information. The functions belong to POSIX, or to the libraries of C and C++.
  */
 #ifndef UTRAIL_SPEC_AUTOARGS_H
 #define UTRAIL_SPEC_AUTOARGS_H
@@ -23,9 +23,9 @@ struct autoargs {
 const struct autoargs *autoargs_find(const char *name);
 
 /*
- * Returns the number of arguments of a call of @name, if some arguments in the row of @name are
- * optional: open() without O_CREAT has no mode. Returns SIZE_MAX when no argument in the row is
- * optional, or when the number cannot be found from @values.
+ * Returns the number of arguments of a call of @name, if @name has optional arguments. For example,
+ * open() without O_CREAT has no mode. Returns SIZE_MAX when @name has no optional arguments, or if
+ * @values do not tell the number.
  *
  * @values: the first @nr arguments
  */

@@ -5,7 +5,7 @@
 
 #define PERCENT_MAX 999.99
 
-/* Define a function that returns a number of one side of the comparison. */
+/* Define a function that returns @value for one side of the comparison. */
 #define VALUE_OF(id, value)                                                            \
 	static double id##_of(const struct side *side, const struct diff_field *field) \
 	{                                                                              \

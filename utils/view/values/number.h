@@ -1,4 +1,4 @@
-/* Numbers and times in columns (doc/facts/text.md, "Numbers and times"), without printf. */
+/* Writes numbers and times in columns of text (doc/facts/text.md, "Numbers and times"). */
 #ifndef UTRAIL_VIEW_NUMBER_H
 #define UTRAIL_VIEW_NUMBER_H
 

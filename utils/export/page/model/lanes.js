@@ -1,6 +1,6 @@
 /**
- * Processes: programs side by side, the critical path, and the slowest programs
- * (doc/internals/processes.md, "Exports").
+ * Finds the data of the view "Processes": the rows of the executions, the critical path, and the
+ * slowest executions (doc/internals/processes.md, "Exports").
  */
 
 /**
@@ -17,8 +17,9 @@
 /** @typedef {{ i: number, from: number, to: number }} PathPart */
 
 /**
- * Executions as bars. The bars of one row do not overlap. A process is in a row below its parent. A
- * Lanes object has the same members as a task, so it is drawn in the same way.
+ * Executions as bars. The bars of one row do not overlap. The row of a process is below the row of
+ * the parent process. A Lanes object has the members that drawBars() reads from a task, so
+ * drawBars() can draw the executions.
  */
 export class Lanes {
 	/** @param {number} n */
@@ -26,7 +27,7 @@ export class Lanes {
 		this.n = n;
 		this.start = new Float64Array(n);
 		this.dur = new Float64Array(n);
-		/** The time in which the process itself worked, without its children. */
+		/** For each execution, the time in which the process had no child. */
 		this.own = new Float64Array(n);
 		this.onPath = new Float64Array(n);
 		this.names = new Uint32Array(n);
@@ -170,10 +171,10 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, from its end to its beginning. A process waits for the child that ends
- * last. Before the start of this child, the process waited for an earlier child: the last child
- * that ended before this start. All earlier children, and the children of children, are found in
- * the same way.
+ * Finds the critical path, from the end of the path to its beginning. The path of a process
+ * contains the child that ends last. Before the start of that child, the path contains the last
+ * child that ended before this start, and so on. Between these children, the path contains the
+ * process itself. The part of the path within a child is found by the same rules.
  * @param {Lanes} made
  */
 function findPath(made) {

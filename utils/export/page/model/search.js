@@ -30,7 +30,7 @@ export function makeMatcher(text) {
 }
 
 /**
- * Returns the search text that finds only this name.
+ * Returns the search text that finds this name and no other name.
  * @param {string} name
  */
 export const exactly = (name) => `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/s`;
