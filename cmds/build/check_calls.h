@@ -38,10 +38,10 @@ void check_events_deinit(struct check_events *events);
 #define cleanup_check_events cleanup(check_events_deinit)
 
 /*
- * A use of an event.
+ * A place in a source where FSTRACE() or FSTRACE_NO_ARGS() uses an event.
  *
- * @event: NULL when the declaration was not found, or does not have a valid literal format
- * @expression: the source's expression for the event
+ * @event: NULL when the event's declaration was not found, or has no valid literal format
+ * @expression: the expression by which the source names the event, without blanks
  */
 struct check_use {
 	const struct check_event *event;
@@ -78,13 +78,13 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
 
 /*
- * Rewrite the uses of events in @text. If the source and @global both declare an event, the
- * declaration in the source counts. Returns 0 or -ENOMEM.
+ * Rewrite the uses of events in @text. If @calls and @global both have a declaration of an event,
+ * the declaration in @calls counts. Returns 0 or -ENOMEM.
  *
- * @global: events that any source declares by fstrace_declare(). These events apply only to
- *         variables that this source declares extern, to members of structures ("a.b"), and to
- *         elements of arrays ("a[1]"). These events do not apply to parameters, because parameters
- *         may have the names of unrelated events
+ * @global: the events that all sources declare by fstrace_declare(). An expression in @text names
+ *         such an event only if the expression is a variable that @text declares extern, a member
+ *         of a structure ("a.b"), or an element of an array ("a[1]"). A parameter does not name
+ *         such an event, because the parameter may have the name of an unrelated event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -110,8 +110,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * The stub of a silent patch begins with the moved code. If no code was moved, the stub is
-	 * empty, and @at is the address of the next stub.
+	 * The stub of a patch with PLAN_PATCH_SILENT contains only the moved code. If no code was
+	 * moved, this stub is empty, and @at is the address of the next stub.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START
@@ -131,7 +131,7 @@ struct adoption {
 
 /*
  * Releases the memory of patches that have been read: maps the pages of these patches anew. Does
- * not call madvise(2), which a sealed program may forbid.
+ * not call madvise(2), which a seccomp filter of the program may forbid.
  */
 static void let_go(const struct plan_file *file, const struct plan_patch *from,
 		   const struct plan_patch *until)

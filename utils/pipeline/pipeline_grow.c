@@ -60,8 +60,8 @@ static int add_lanes(struct pipeline *pipe, struct uft_err *err)
 }
 
 /*
- * Adapt the lane to changes since the last call. Lanes and queues may have moved in memory, files
- * may have grown, and an address may now belong to another function.
+ * Adapt the lane to changes since the previous call of refresh(). Lanes and queues may have moved
+ * in memory, files may have grown, and an address may now belong to another function.
  */
 static int refresh(struct lane *lane, struct uft_err *err)
 {

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of calls in a batch. Its columns take 832 KiB, which many second-level caches hold. */
+/*
+ * The maximum number of calls in a batch. The columns of a batch take 832 KiB. Many second-level
+ * caches have room for the columns.
+ */
 #define SCRIPT_BATCH_MAX 32768
 
 /*

@@ -58,10 +58,10 @@ int filters_make(struct filters *filters, char *const specs[SPEC_OPTIONS], enum 
 		 enum spec_option *option, struct uft_err *err);
 
 /*
- * Like filters_make(), but in each option, the specs of @before come before those in @specs. The
- * patterns of @before keep their kinds of matching.
+ * Like filters_make(), but @filters also gets the specs of @before. For each option, the specs of
+ * @before come first, and then the specs in @specs. @match applies only to the specs in @specs.
  *
- * @gone: gone[i] is true if spec i of @before is left out; not used if @before is empty
+ * @gone: gone[i] is true if @filters does not get spec i of @before; not used if @before is empty
  */
 int filters_make_after(struct filters *filters, const struct filters *before, const bool *gone,
 		       char *const specs[SPEC_OPTIONS], enum pattern_match match,
@@ -85,18 +85,20 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns each action of FILTERS_OPT_IN that at least one spec has. If the result is not 0, only
- * calls that these actions choose are kept. A spec counts even if it has matched no function. So if
- * no spec with such an action has matched a function, no call is kept.
+ * Returns the actions of FILTERS_OPT_IN that the specs have. If the result is not 0, only calls
+ * that these actions choose are kept. The result includes the actions of specs that have matched no
+ * function. So no call is kept if no spec with such an action has matched a function.
  *
- * Specs about functions of the kernel do not count. An action of a spec does not count if the spec
- * has matched functions, and later specs have cleared the action for all these functions.
+ * The result does not include actions of specs about functions of the kernel. If later specs have
+ * cleared an action of a spec for every function that the spec has matched, the result does not
+ * include the cleared action.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 
 /*
- * True when some spec (TRIGGER_FILTER, TRIGGER_DEPTH) starts a new count of levels at the function
- * that the spec matches. Inside this function, calls can be deeper than the limit for other calls.
+ * True when some spec has the action TRIGGER_FILTER or TRIGGER_DEPTH. At a function that such a
+ * spec matches, the count of levels of calls starts again. Therefore calls inside this function may
+ * be nested more deeply than the option -D permits elsewhere.
  */
 bool filters_renew_depth(const struct filters *filters);
 
@@ -122,14 +124,15 @@ struct filter_subject {
 };
 
 /*
- * A function has a displayed name, the names of demangle_others(), and aliases. If more than this
- * number of names of a function are keys of filters.exact, the rest of these names is ignored.
+ * The names of a function are its displayed name, its aliases, and the names that demangle_others()
+ * finds. If more than FILTER_NAMES_MAX of these names are keys of filters.exact, the names beyond
+ * this number are ignored.
  */
 #define FILTER_NAMES_MAX 16
 
 /*
- * Find the entries that match a function, one after the other, in ascending order. Each found entry
- * is marked as matched.
+ * Find the entries that match a function, one after the other, in the order of filters.entries.
+ * Each found entry is marked as matched.
  */
 struct filter_walk {
 	struct filters *filters;

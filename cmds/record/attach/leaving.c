@@ -23,8 +23,8 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 
 /*
  * FORK_BYTES: the assumed size of the code of fork(3).
- * FORK_LOOK: the number of 8-byte words at the stack pointer among which is_in_fork() looks for an
- *            address in fork(3)
+ * FORK_LOOK: the number of words of 8 bytes that is_in_fork() searches for an address in fork(3).
+ *            The first of these words is at the stack pointer
  */
 #define FORK_BYTES 2048
 #define FORK_LOOK  32
@@ -143,8 +143,10 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
-		 * After SAME_TRIES attempts, another thread makes calls for the recorder. The first
-		 * thread may be inside the probe, and may wait there for an answer of the recorder.
+		 * The first SAME_TRIES attempts use the thread that is already stopped, and never
+		 * let this thread run. If this thread is inside the probe, for example to wait for
+		 * an answer of the recorder, the thread cannot leave the probe. So each later
+		 * attempt lets all threads run, and then stops a thread that can call functions.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

@@ -46,9 +46,11 @@ struct unwinder *unwinder_open(const struct attached *w, const struct maps *maps
 void unwinder_close(struct unwinder *u);
 
 /*
- * Find the open calls of @thread, innermost first. Returns their number, or -ENOENT with a text
- * when some are unknown. The list is valid until this function is called again. It comes from the
- * memory of the process, so callers must not trust it.
+ * Find the open calls of @thread. *@frames gets the list of these calls, innermost first. Returns
+ * the number of calls. If some open calls cannot be found, returns -ENOENT with a text in @err.
+ *
+ * The list is valid until this function is called again. The addresses in the list come from the
+ * memory of the process, so callers must not trust these addresses.
  */
 int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 		  const struct unwind_frame **frames, struct uft_err *err);

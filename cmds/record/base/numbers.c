@@ -7,8 +7,10 @@
 #include "cmds/record/base/proc_status.h"
 
 /*
+ * A member is 0 when the number is unknown.
+ *
  * @parent: the number of the task's parent in the recorder's namespace
- * @self: the task's number in its own namespace, the last number in the line "NSpid:". 0: unknown
+ * @self: the task's number in the task's own namespace: the last number in the line "NSpid:"
  */
 struct numbers {
 	pid_t parent;

@@ -18,8 +18,8 @@
  */
 
 /*
- * Find the thread of process @os_pid that has the number @tid in its own namespace. Returns the
- * thread's number in the recorder's namespace, or 0 when there is no such thread.
+ * Find the thread of process @os_pid that has the number @tid in the thread's own namespace.
+ * Returns the thread's number in the recorder's namespace, or 0 when there is no such thread.
  */
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 

@@ -1,6 +1,6 @@
 /*
- * Traces the processes of the program by eBPF. Loads the eBPF program (follow.bpf.c), and runs a
- * thread that reads the ring of the eBPF program (doc/internals/processes.md).
+ * Traces the recorded processes by eBPF. Loads the eBPF program (follow.bpf.c), and runs a thread
+ * that reads the ring of the eBPF program (doc/internals/processes.md).
  */
 #include "cmds/record/proc/proc.h"
 
@@ -56,8 +56,9 @@ struct loader {
 };
 
 /*
- * The memory of the ring. It is mapped only once, because a second mapping, as in libbpf, would
- * count in RSS. A record that wraps around the end of the ring is copied to @wrapped.
+ * The memory of the ring. libbpf would map the data twice, and RSS would count the data twice. Here
+ * the data is mapped only once. If a record wraps around the end of the ring, the record is copied
+ * to @wrapped.
  *
  * @taken: the number of bytes read since the start. The kernel reads this number
  * @made: the number of bytes written since the start. This number lies one page before @data
@@ -142,8 +143,8 @@ static void unmap_queue(struct queue *queue)
 }
 
 /*
- * Returns the @size bytes at @at, which may wrap around the end of the ring. Returns NULL when no
- * record can have this size.
+ * Returns the address of the @size bytes at position @at. If the bytes wrap around the end of the
+ * ring, returns the address of a copy. Returns NULL when a copy would be larger than any record.
  */
 static const void *record_at(struct queue *queue, uint64_t at, size_t size)
 {

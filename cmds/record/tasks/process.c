@@ -16,8 +16,8 @@
 
 /*
  * The maximum number of rings in an arena. Each running thread needs at least one ring, so this
- * number limits the simultaneous threads. An arena is mostly unused address space, at most
- * ARENA_BYTES_MAX: a thread touches no segments except those that the thread uses.
+ * number limits the simultaneous threads. An arena takes up to ARENA_BYTES_MAX of address space,
+ * but much less memory: a segment takes memory only after a thread has used the segment.
  */
 #define ARENA_RINGS_MAX 16384
 #define RING_SEGMENTS	8
@@ -139,9 +139,10 @@ struct process *process_find_child(struct processes *procs, const struct process
 }
 
 /*
- * Adds the process to the indexes. If there is not enough memory for the indexes, later reports of
- * the process and of its forked children are refused, or the recording names another process as the
- * children's parent.
+ * Adds the process to the indexes. When memory is short, an index may lack the process. If by_token
+ * lacks the process, the recorder refuses later reports from the process and from its forked
+ * children. If by_os_pid lacks the process, the recording may name another process as the parent of
+ * these children.
  */
 static void index_process(struct processes *procs, struct process *proc)
 {

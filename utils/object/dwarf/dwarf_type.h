@@ -12,11 +12,13 @@
 /*
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
- * @keys: the keys of definitions that list the fields of structs
- * @container_keys: the keys of definitions with shapes of containers (utils/spec/args/shape.h)
- * @box_keys: the keys of definitions with shapes of structs that have containers or strings
- * @types: the types of structs, on the heap
- * @boxed: the keys in @keys whose structs have containers or strings
+ * @keys: for each struct: the key of the definition that lists the struct's fields
+ * @container_keys: for each container: the key of the definition with the container's shape
+ *                  (utils/spec/args/shape.h)
+ * @box_keys: for each struct that has containers or strings: the key of the definition with the
+ *            struct's shape
+ * @types: for each struct: the struct's type, on the heap
+ * @boxed: those keys in @keys that belong to structs with containers or strings
  * @skeleton: the skeleton of the current unit; NULL: the current unit is not split
  * @is_gnu_c: gcc has compiled the current unit from C
  * @nesting: the number of definitions that have begun and are not complete
@@ -25,8 +27,8 @@
  * @text_bytes: the number of bytes of names that may still be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  *
- * In @keys, @container_keys, @box_keys and @types, the index is the address of the struct or
- * container in the debug information.
+ * @keys, @container_keys, @box_keys and @types are maps. In these maps, a struct or container is
+ * looked up by the address of the struct or container in the debug information.
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -75,8 +77,8 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 				uint32_t bytes);
 
 /*
- * A field that is a container, a string, or a struct with such fields. Its type is 'b' in the
- * definition of a struct (utils/spec/args/structdef.h).
+ * A boxed field: a field that is a container, a string, or a struct with boxed fields. The
+ * definition of a struct gives each boxed field the type 'b' (utils/spec/args/structdef.h).
  */
 struct dwarf_boxed_field {
 	Dwarf_Die type;
@@ -84,9 +86,9 @@ struct dwarf_boxed_field {
 };
 
 /*
- * Search the fields of struct @die, in the order of the struct's definition, for containers,
- * strings, and structs with such fields. Store the first @max of the found fields in @fields.
- * Returns the number of all found fields. @bytes is the size of the struct.
+ * Find the boxed fields of struct @die, in the order of the struct's definition. Store the first
+ * @max boxed fields in @fields. Returns the number of all boxed fields. @bytes is the size of the
+ * struct.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);
@@ -102,8 +104,8 @@ bool dwarf_is_container(Dwarf_Die *die);
 
 /*
  * Returns the shape of a container of the C++ library (utils/spec/args/shape.h), and sets @key to
- * the key of the shape's definition. Returns NULL when @die is not a container, or its layout is
- * unknown.
+ * the key of the shape's definition. Returns NULL when @die is not a container, or when the layout
+ * of @die is unknown.
  */
 const char *dwarf_container_shape(struct dwarf_loader *loader, Dwarf_Die *die, const char **key);
 
@@ -159,10 +161,11 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
 
 /*
  * The place of a bit-field: some bytes of the struct, and bits in these bytes, counted from the
- * lowest bit. dwarf_member_bits() returns false when @member is no bit-field, or its place is
- * unknown.
+ * lowest bit. dwarf_member_bits() returns false when @member is no bit-field, or when the place of
+ * @member is unknown.
  *
- * @base: added to the offset of @member; not 0 when its struct is a part of another struct
+ * @base: if the struct that contains @member is a part of a larger struct: the offset of this part
+ *        in the larger struct; otherwise 0. @bits is relative to the larger struct
  */
 struct dwarf_bits {
 	uint32_t offset;
@@ -173,8 +176,8 @@ struct dwarf_bits {
 bool dwarf_member_bits(Dwarf_Die *member, uint32_t base, struct dwarf_bits *bits);
 
 /*
- * Returns the name with which a source file is displayed: relative to the directory of the
- * compiler, if the file is below that directory.
+ * Returns the name with which a source file is displayed. If the file is below the directory in
+ * which the compiler ran, the name is relative to this directory.
  *
  * @unit: the compilation unit that names the directory; NULL: the directory is unknown
  */
@@ -187,8 +190,8 @@ const char *dwarf_shown_file(Dwarf_Die *unit, const char *file);
 bool dwarf_is_part(Dwarf_Die *child);
 
 /*
- * Find the offset of a member or base class in its struct. Returns false when it is not constant (a
- * virtual base).
+ * Find the offset of a member or base class in the struct that contains @member. Returns false when
+ * the offset is not constant (a virtual base).
  */
 bool dwarf_member_offset(Dwarf_Die *member, uint32_t *offset);
 

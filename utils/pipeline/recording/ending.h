@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append a text that names the missing parts of @data, and the reasons. If the recording is
- * complete, goes on, or does not tell its state, append nothing and return false.
+ * Append a text that names the missing parts of @data, and the reasons. Append nothing and return
+ * false when the recording is complete, is still being made, or contains no known state.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

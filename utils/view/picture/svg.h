@@ -1,6 +1,6 @@
 /*
- * Flame graphs as pictures (SVG). The width of a box can be any number that nodes of call trees
- * have.
+ * Draws call trees as flame graphs (SVG). The caller chooses the number that a box shows by its
+ * width, such as the time of a call (svg_style.value).
  */
 #ifndef UTRAIL_VIEW_SVG_H
 #define UTRAIL_VIEW_SVG_H
@@ -11,10 +11,10 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: returns the width of the box; a box narrower than 0.1 pixels is left out, with the boxes
- *         of its callees
+ * @value: returns the number that the box shows by its width. If a box is narrower than 0.1 pixels,
+ *         the box is left out, and so are the boxes of the box's callees
  * @put_color: writes the colour as in CSS
- * @put_tip: writes the text of the tool tip; @all is the sum of the widths of all roots
+ * @put_tip: writes the text of the tool tip; @all: the number that all drawn trees show together
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);

@@ -26,12 +26,13 @@
 #define WIDTH_DIGITS_MAX 3
 
 /*
- * The limit of work: each byte of a record adds this number of steps. Later records may use the
- * steps that are left. A few bytes of a record may stand for a field of 64 KB, or for thousands of
- * arguments. Records of Linux take at most 5 steps for each byte.
+ * The limit of the work for the texts of records. Each byte of a record permits this number of
+ * steps. If a record needs fewer steps, later records may use the remaining steps. Without the
+ * limit, a record of a few bytes could get a text with a field of 64 KB, or with thousands of
+ * arguments. Records of Linux need at most 5 steps for each byte.
  */
 #define STEPS_PER_BYTE	  32
-/* The steps for an element of an array, when fields are shown one by one. */
+/* When fields are shown one by one, the number of steps is multiplied by this number. */
 #define STEPS_PER_ELEMENT 4
 
 /*
