@@ -246,17 +246,21 @@ POINT(child_of_a_handler_that_interrupts_an_event_goes_on)
 	trace_event_id_t id = open_id("x");
 	trace_id_t trids[] = { make_running(NULL), make_inherited(1000, POSIX_TRACE_LOOP),
 			       make_running(NULL) };
+	struct turns turns;
 	struct seen seen;
 
+	make_turns(&turns);
 	/* The data cannot be read, so the handler interrupts the first stream. */
 	no_access = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(no_access != MAP_FAILED);
 	signal(SIGSEGV, fork_in_handler);
 	posix_trace_event(id, no_access, 4);
 	if (forked == 0) {
+		await(turns.to_child[0]);
 		write_numbers(id, 1, 1);
 		exit(0);
 	}
+	tell(turns.to_child[1]);
 	wait_well(forked);
 	for (int nr = 0; nr < 3; nr++) {
 		expect_started(trids[nr], id, &seen);
