@@ -128,8 +128,8 @@ void read_progress_opened(void)
 void read_progress_add_left(struct strbuf *out, uint64_t done, uint64_t all, uint64_t took_ns)
 {
 	/*
-	 * At the beginning the rate is not reliable. At the end of the files, most of the time is
-	 * spent on work other than reading.
+	 * Write no estimate in two cases. Before 1 % of the bytes is read, the speed of reading is
+	 * not reliable. After all bytes are read, the remaining time is spent on other work.
 	 */
 	if (done >= all || done < all / 100 || !done)
 		return;
@@ -156,14 +156,14 @@ static void show_progress(const struct read_progress *progress)
 
 	if (!all)
 		return;
-	/* A recording that grows may have more bytes now than it had at the start. */
+	/* If the recording has grown since the command opened it, @done may be larger than @all. */
 	strbuf_addf(&text, "%3u %% of %llu MB read", (unsigned)(MIN(done, all) * 100 / all),
 		    (unsigned long long)(all >> 20));
 	read_progress_add_left(&text, done, all,
 			       clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns);
 	/*
-	 * A command that prints totals writes no line before the whole recording is read. The text
-	 * tells this to a user who waits, for example for the output of `| head`.
+	 * A command that prints totals writes its first line after the whole recording is read.
+	 * Without this hint, a user of `| head` may not know why no output comes.
 	 */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");

@@ -1,6 +1,6 @@
 /*
  * libmcount-nop: the functions that instrumented programs call (mcount and others), with empty
- * bodies. With this library, the cost of these calls alone can be measured.
+ * bodies. A run with this library shows the cost of calling these functions, without recording.
  */
 #include "utils/base/compiler.h"
 

@@ -14,8 +14,8 @@
  * that checks the preprocessed text. The first one names the source and writes to standard output;
  * the second one reads standard input.
  *
- * compile_commands.json may come from a stranger. So no shell runs, the compiler is searched only
- * in $PATH, and only listed options are taken. No listed option writes files or loads code.
+ * compile_commands.json may come from a stranger. For this reason no shell runs, only a compiler in
+ * $PATH is used, and only listed options are taken. No listed option writes files or loads code.
  *
  * @is_source: false for assembler and other languages, which are not checked
  */

@@ -6,7 +6,7 @@
 #include "utils/base/err.h"
 
 /*
- * Check the sources that compile_commands.json files name, and list the errors in the sources.
+ * Check the source files that are named in compile_commands.json files, and print the errors.
  * Returns an exit status, or a negative error with @err.
  *
  * @opts: opts->args[1] and all later words are the names of compile_commands.json files

@@ -112,8 +112,8 @@ static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 		size_t len = strlen(kinds[i].arg);
 
 		/*
-		 * "FUNC[@...]" has the kind of "FUNC", and "KEY,..." has the kind of "KEY".
-		 * "FILE[@hide]" and longer words, such as "PATHS", have no kind.
+		 * "FUNC" in @kinds matches "FUNC" and "FUNC[@...]". "KEY" matches "KEY" and
+		 * "KEY,...". "FILE" does not match "FILE[@hide]". "PATH" does not match "PATHS".
 		 */
 		if (strncmp(row->arg, kinds[i].arg, len) == 0 &&
 		    (!row->arg[len] || strchr("@,[", row->arg[len])) &&

@@ -160,7 +160,10 @@ void statusline_show(const char *text)
 		strbuf_addstr(&shown, "\r");
 		strbuf_add(&shown, text, statusline_cut(text, columns() - 1));
 		strbuf_addstr(&shown, "\033[K");
-		/* The line counts as shown even if only a part of it was written. */
+		/*
+		 * @is_shown is set before the write, because the terminal may take a part of the
+		 * text, and erase() must erase this part.
+		 */
 		if (has_room()) {
 			line.is_shown = true;
 			put_on_terminal(strbuf_str(&shown), shown.len);

@@ -17,7 +17,10 @@
 #define PAGE	   4096 /* the smallest page size; others are multiples of it */
 #define MARK_LEN   8
 #define TIME_LEN   26
-/* Only the last part of a larger file is searched, so that no thread waits long for a disk. */
+/*
+ * In a file of more than MOST_BYTES, only the last MOST_BYTES are searched, so that no thread waits
+ * long for a disk.
+ */
 #define MOST_BYTES ((off_t)64 << 20)
 
 bool fst_has_shape(const char *text, const char *shape)

@@ -1,9 +1,10 @@
 /*
- * Records entries and exits of functions as system events, for streams that ask for them
- * (utrail_trace_attr_setfunctions()). In the shared library, library/meson.build gives a second
- * name to each of the two functions at the end of this file. Programs that are compiled with
- * -finstrument-functions call the second names. In a static library, the second names would take
- * precedence over the probe's functions, and the probe would see no calls.
+ * Records entries and exits of functions as system events. A stream gets these events only if its
+ * attributes request function events (utrail_trace_attr_setfunctions()). In the shared library,
+ * library/meson.build gives a second name to each of the two functions at the end of this file.
+ * Programs that are compiled with -finstrument-functions call the second names. In a static
+ * library, the second names would take precedence over the probe's functions, and the probe would
+ * see no calls.
  */
 #include "posix/posix.h"
 

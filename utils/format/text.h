@@ -50,12 +50,16 @@ static inline bool text_is(struct text t, const char *word)
 	return text_word(&t, word) && !text_left(&t);
 }
 
-/* Parse a decimal or hexadecimal (without 0x) number that fits in uint64_t. */
+/*
+ * text_dec() parses a decimal number, and text_hex() parses a hexadecimal number without "0x". The
+ * number must fit in uint64_t.
+ */
 bool text_dec(struct text *t, uint64_t *v);
 bool text_hex(struct text *t, uint64_t *v);
 
 /*
- * Parse a decimal number, possibly with '-', that fits in int64_t (except INT64_MIN) or int32_t.
+ * Parse a decimal number, possibly with '-'. text_i64() accepts the numbers of int64_t except
+ * INT64_MIN, and text_i32() accepts the numbers of int32_t.
  */
 bool text_i64(struct text *t, int64_t *v);
 bool text_i32(struct text *t, int32_t *v);

@@ -5,8 +5,9 @@
 #include <string.h>
 
 /*
- * The maximum number of bytes of notes that are read. Notes in a damaged file may overlap, and
- * libelf keeps a copy of each note until the file is closed.
+ * At most this many bytes of notes are read from a file. In a damaged file, many notes may overlap.
+ * libelf keeps a copy of each note until the file is closed, so without this limit the copies could
+ * fill the memory.
  */
 #define NOTES_MAX (1U << 20)
 

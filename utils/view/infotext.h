@@ -10,10 +10,16 @@
 /* Show all facts about the recording, and the user's note.txt. */
 int info_show(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
-/* Show those facts in @info that are about a machine. `info --system` shows the present machine. */
+/*
+ * Show the facts in @info that describe a machine. For `info --system`, @info describes the machine
+ * on which utrail runs.
+ */
 void info_show_machine(const struct info *info, struct sink *sink);
 
-/* Show a line for each task: the time of its beginning, its kind, and the bytes of its records. */
+/*
+ * Show a line for each task: the time when the task was first seen, two flags, the thread ID, the
+ * name, and the size of the task's records.
+ */
 int info_show_tasks(struct trace_data *data, struct sink *sink, struct uft_err *err);
 
 /* Show the symbols of the program itself, and then those of the library functions that it calls. */

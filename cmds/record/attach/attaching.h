@@ -17,9 +17,10 @@
 #define CODES_MAX (ATTACHED_ARGS_BYTES / (2 * sizeof(uint64_t)))
 
 /*
- * @thread: the thread that makes calls, or NULL after it was let go
- * @libc: the addresses of functions in the program's C library, 0 for a function that the library
- *        does not have
+ * @thread: the stopped thread that calls functions for the recorder; NULL: there is no such
+ *          thread
+ * @libc: the addresses of functions in the program's C library or libdl. The address is 0 if these
+ *        libraries do not have the function
  * @codes: the ranges of the probe's code
  * @text: the probe's changes in the text of the program
  */
@@ -53,7 +54,7 @@ void attaching_done(struct attaching **a);
 int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how,
 		   struct uft_err *err);
 
-/* Find the C library of the process, and the functions in it that are needed. */
+/* Find the C library of the process, and the addresses of the functions in a->libc. */
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
 /*
@@ -71,8 +72,9 @@ bool attaching_find_probe(struct attaching *a);
 bool attaching_has_probe(const struct attaching *a);
 
 /*
- * attaching_begin_calls() stops a thread that can make calls, and maps memory for the calls.
- * attaching_end_calls() undoes both. Call it even if attaching_begin_calls() has failed.
+ * attaching_begin_calls() stops a thread that can call functions for the recorder, and maps memory
+ * for the calls. attaching_end_calls() unmaps the memory, and lets all threads go. Call
+ * attaching_end_calls() even if attaching_begin_calls() has failed.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
 void attaching_end_calls(struct attaching *a);
@@ -105,8 +107,8 @@ int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_
 
 /*
  * True when a thread runs code of the probe or of the dynamic linker, or when a signal handler has
- * interrupted a thread in such code. The dynamic linker may be about to store an address of the
- * probe. All threads must be stopped.
+ * interrupted a thread in such code. Code of the dynamic linker is included, because this code may
+ * be about to store an address of the probe. All threads must be stopped.
  */
 bool attaching_is_anybody_within(struct attaching *a);
 

@@ -1,7 +1,7 @@
 /*
- * The settings of a recording, made from the options. If a setting changes during the
- * recording, only the copy in struct steering changes. The rules in @patches are not copied, and
- * change here (control/steering_patches.h).
+ * The settings of a recording, made from the options. Struct steering has a copy of this struct. If
+ * a setting changes during the recording, the copy changes, and this struct does not. The rules at
+ * @patches are an exception: the two structs share these rules (control/steering_patches.h).
  */
 #ifndef UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
 #define UTRAIL_CMDS_RECORD_BASE_SETTINGS_H
@@ -72,8 +72,8 @@ struct record_settings {
 	unsigned depth;
 	unsigned max_stack;
 	/*
-	 * report the number of calls that are deeper than @max_stack. False if such calls are not
-	 * wanted: -D leaves out these calls, or there is no -D and the user has lowered @max_stack
+	 * report the number of calls that are deeper than @max_stack. With -D, false if -D leaves
+	 * out such calls. Without -D, false if the user has lowered @max_stack
 	 */
 	bool tells_depth;
 	int clock_id;
@@ -97,8 +97,9 @@ struct record_settings {
 	bool traces_files;	 /* --proc without --no-proc-files */
 	bool traces_environment; /* --proc-env */
 	/*
-	 * for `build`: no library is preloaded. The recorder does not wait long for processes that
-	 * outlive the program, if they can run without the recorder
+	 * set by `build`: no library is preloaded. The recorder waits only a short time for
+	 * processes that outlive the program. Exception: processes with the recorder's seccomp
+	 * filter cannot run without the recorder, so the recorder waits until such processes end
 	 */
 	bool without_probe;
 	bool uses_cache; /* facts about files are cached (off with --no-cache) */

@@ -38,8 +38,8 @@
 #define OPTIONS \
 	(PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 /*
- * When the recorder ends, the kernel kills processes with a seccomp filter. System calls of these
- * processes would fail without a tracer.
+ * When the recorder ends, the kernel kills the processes that have a seccomp filter. Without a
+ * tracer, system calls of these processes would fail.
  */
 #define FILTER_OPTIONS (PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
 #define SYSCALL_STOP   (SIGTRAP | 0x80)
@@ -74,7 +74,8 @@
  * @is_stopped: the tracing thread must end
  * @timer: interrupts the tracing thread at intervals of HELD_LOOK_NS, when @is_ticking is set. At
  *         each interrupt, the thread checks held children
- * @has_timer: false when @timer could not be made. The thread checks held children when a task ends
+ * @has_timer: false when @timer could not be made. In this case the thread checks held children
+ *             only when a task ends
  */
 struct tracing {
 	struct proc_log *log;
@@ -184,7 +185,8 @@ static void see_responses(struct tracing *t, pid_t pid, const struct exec_image 
 
 /*
  * Notes an execve(2). The thread that has called execve(2) is now the leader of the process, and
- * has the leader's thread ID. The end of the thread's former ID is never reported.
+ * has the leader's thread ID. The kernel reports no exit for the thread's former ID, so the tracee
+ * with this ID is removed here.
  */
 static void see_exec(struct tracing *t, struct tracee *leader)
 {
@@ -374,8 +376,9 @@ static bool stops_processes(int sig)
 }
 
 /*
- * Notes a new child, and forgets the system call that has made the child. So the return of this
- * call is not recorded. Only the return of a failed call is recorded.
+ * Notes a new child, and forgets the system call that has made the child. Therefore the return of
+ * this system call is not recorded. A system call that fails makes no child, and see_call_end()
+ * records its return.
  */
 static void see_clone(struct tracing *t, struct tracee *parent, enum proc_fork_how how)
 {
@@ -552,8 +555,9 @@ static void ptrace_stop(struct proc *proc)
 
 	atomic_store(&t->is_stopped, true);
 	/*
-	 * The thread may have checked @is_stopped before the store, and may begin to wait after the
-	 * first signal. So the signal is repeated.
+	 * The thread may have checked @is_stopped just before atomic_store(), and may begin to wait
+	 * just after the first signal. In this case the first signal has no effect, so the signal
+	 * is repeated.
 	 */
 	while (pthread_tryjoin_np(t->thread, NULL) != 0) {
 		pthread_kill(t->thread, WAKE_SIGNAL);

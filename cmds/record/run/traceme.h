@@ -14,8 +14,8 @@
  * The first task that made the recorder its tracer, and that the recorder released.
  *
  * @tid: 0 when there was no such task
- * @sig: the signal at which the task was stopped
- * @was_passed_on: the signal was passed to the task. False if it was only meant for a tracer
+ * @sig: the signal at which the task was stopped; 0: the whole process was stopped
+ * @was_passed_on: the signal was passed to the task. False if the signal was meant for a tracer
  */
 struct traceme {
 	pid_t tid;
@@ -24,8 +24,9 @@ struct traceme {
 };
 
 /*
- * Release all stopped processes whose tracer is the recorder. Call it after a SIGCHLD, in the
- * thread that has started the program. Tracees of other threads are not released.
+ * Release the stopped children whose tracer is the calling thread. Children that another thread
+ * traces are not released. The thread that has started the program must call this function when a
+ * child may have stopped, for example after SIGCHLD.
  */
 void traceme_let_go(struct traceme *seen);
 

@@ -1,7 +1,8 @@
 /*
- * Matching of regular expressions (see regex.h). The search follows all paths through the nodes at
- * once, byte by byte. If a byte leads from one cached set of nodes to another, the first set stores
- * a pointer to the second set. Later, the same byte costs one look-up at the first set.
+ * Matching of regular expressions with names (see regex.h). The search reads a name byte by byte,
+ * and follows all paths through the nodes at once. If a byte leads from one cached set of nodes to
+ * another, the first set stores a pointer to the second set. Later, the same byte costs one look-up
+ * at the first set.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -43,8 +44,8 @@ struct state {
  * @sample: a byte of each class
  * @list, @nr: the set being made
  * @marks: for each node, a number. The number is @mark if the node was reached for the current set
- * @begin, @begins: the nodes at which a match after the start of the name can begin; @begin is a
- *         list of these nodes, and @begins has a flag for each node
+ * @begin, @begins: the possible first nodes of a match, if the match does not begin at the start of
+ *         the searched name; @begin is a list of these nodes, and @begins has a flag for each node
  * @found: the whole expression has matched
  * @none: the final state when no match is possible
  * @match: the final state when a match was found
@@ -205,8 +206,8 @@ static void add_reachable(struct regex *re, uint32_t at, bool is_start)
 	while (depth) {
 		at = re->stack[--depth];
 		/*
-		 * @stack has room: a node that is marked pushes at most one node, and each node is
-		 *                  marked once.
+		 * @stack cannot overflow, because each node is marked only once, and the visit that
+		 * marks a node pushes at most one other node.
 		 */
 		for (;;) {
 			const struct regex_node *node = &re->prog.nodes[at];
@@ -374,7 +375,7 @@ static struct state *first_state(struct regex *re)
  * Put the nodes of @state into the set. If one of these nodes is a condition, and the condition
  * holds before @next, add the nodes that can be reached from the condition.
  *
- * @next: the next byte; -1: the end of the name
+ * @next: the next byte of the searched name; -1: the end of this name
  */
 static void look_around(struct regex *re, const struct state *state, int next)
 {

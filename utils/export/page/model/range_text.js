@@ -6,7 +6,7 @@ const RANGE_UNITS = new Map([
 ]);
 
 /**
- * Returns one end of a range, in ns since base, or null if the text is not a time.
+ * Returns one end of a range, in ns since @base, or null if the text is not a time.
  * @param {string} text
  * @param {{ base: string, zero: number }} meta
  */
@@ -14,7 +14,7 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// Nanoseconds of the clock do not fit in a double, but nanoseconds since base do.
+	// A double can hold the nanoseconds since @base exactly, but not the nanoseconds of the clock.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
@@ -45,7 +45,8 @@ const MARGIN = 0.02;
 
 /**
  * Returns the range that can be shown and is nearest to the given range. If possible, the returned
- * range is as wide as the given range. Returns null if the page would show the whole recording.
+ * range is as wide as the given range. If the returned range would contain the whole recording,
+ * returns null.
  * @param {import("./recording.js").Range} range
  * @param {{ first: number, last: number }} recording
  */
@@ -58,9 +59,8 @@ export function fitZoom({ from, to }, { first, last }) {
 }
 
 /**
- * Parses the zoom in the address of the page. Returns null if the text is no range, if no part of
- * the range can be shown, or if the page would show the whole recording. The result null stands for
- * the whole recording.
+ * Parses the zoom in the address of the page. Returns null if @text is no range, if the range is
+ * outside of the recording, or if fitZoom() returns null. Null stands for the whole recording.
  * @param {string} text
  * @param {{ first: number, last: number, meta: { base: string, zero: number } }} recording
  */

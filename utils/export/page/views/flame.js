@@ -137,7 +137,8 @@ export class FlameView {
 	keyOf(node) { return this.app.recording.keys[node.func]; }
 
 	/**
-	 * Returns the text of a box. If the text is too long for the box, only the name is written.
+	 * Returns the label of a node. If the label is too long for the node's box, the box shows
+	 * name(node) instead.
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }
@@ -176,7 +177,7 @@ export class FlameView {
 		this.app.tell("draw");
 	}
 
-	/** Computes the height of the picture from the deepest box that is wide enough. */
+	/** Computes the picture's height from the lowest box that is wide enough to be shown. */
 	#layOut() {
 		const tree = this.makeTree(), root = this.root || tree, width = this.canvas.clientWidth;
 		if (this.measured && this.measured.root === root && this.measured.width === width) return;
