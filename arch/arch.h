@@ -91,10 +91,9 @@ extern const char arch_libcall[];
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Writes the stub of call site @index (below 2^31), which jumps to the address in @cell. The stub
- * is executed in place.
+ * Writes the stub of call site @index (below 2^31). The stub jumps to the address in @cell.
  *
- * @code: ARCH_CALL_STUB_BYTES
+ * @code: ARCH_CALL_STUB_BYTES bytes. The stub is executed here, and not copied to another address
  * @cell: the address of a word within 2 GiB of @code
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
@@ -146,11 +145,10 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 
 /*
  * Writes the beginning of a stub for event @event (below 2^31). A jump at @site leads to the stub.
- * The stub is executed in place, calls the address in @cell, and changes no register, no flag and
- * nothing on the stack. The jump replaces instructions at @site. The caller appends these
- * instructions to the stub.
+ * The stub calls the address in @cell, and changes no register, no flag and nothing on the stack.
+ * The jump replaces instructions at @site. The caller appends these instructions to the stub.
  *
- * @code: ARCH_POINT_STUB_BYTES
+ * @code: ARCH_POINT_STUB_BYTES bytes. The stub is executed here, and not copied to another address
  * @cell: the address of a word within 2 GiB of @code
  */
 #define ARCH_POINT_STUB_BYTES 37
@@ -187,10 +185,10 @@ void arch_write_entry_stub(uint8_t *code, uint64_t addr, uint64_t site, uint32_t
 bool arch_move_distance(uint8_t *at, int64_t moved);
 
 /*
- * Calls @fn(@a, @b), a libc function that identifies its caller by its return address.
+ * Calls @fn(@a, @b). @fn is a libc function that finds the calling module by the return address.
  *
- * @through: the return address that @fn sees: a return instruction of the caller's module
- *           (arch_find_return())
+ * @through: the return address for @fn: the address of a return instruction in the module that @fn
+ *           shall find (arch_find_return())
  * @lazy: the value of a register (x86_64: %r11) at the start of @fn. Code that binds library calls
  *        reads this register (arch_pass_site())
  */
@@ -210,15 +208,16 @@ const void *arch_find_return(const void *start, const void *end);
 extern const char arch_return_trampoline[];
 
 /*
- * HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one. After a
- * fault, arch_fault_resume() makes the function return.
+ * HOT. Copies @len bytes. Returns the number of bytes before the first unreadable one. When a read
+ * faults, the signal handler must call arch_fault_resume(), so that arch_copy_guarded() returns.
  */
 uint64_t arch_copy_guarded(void *to, const void *from, uint64_t len);
 
 /*
  * HOT. Copies the string at @from without its NUL, at most @max bytes. The function may overwrite 7
  * bytes after the copy. Returns the number of copied bytes, or -1 - n when memory is unreadable
- * after n bytes. After a fault, arch_fault_resume() makes the function return.
+ * after n bytes. When a read faults, the signal handler must call arch_fault_resume(), so that
+ * arch_copy_string() returns.
  */
 int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 

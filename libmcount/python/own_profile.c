@@ -31,8 +31,8 @@ bool own_profile_is_free(struct py_thread *t)
 }
 
 /*
- * The program's profile functions, by Python thread. One system thread may run Python threads of
- * several interpreters.
+ * The profile function that the program has set in one Python thread. A system thread may run
+ * several Python threads, one for each interpreter. after[] has room for AFTER_MAX Python threads.
  *
  * @skips: if the next event is the return of sys.setprofile(), @function does not get the event,
  *         because the program does not expect this event
@@ -144,8 +144,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If the program calls sys.setprofile() to
- * replace this function, the first event for the new function is the end of that call.
+ * True when the program has set a profile function. If the program then sets another profile
+ * function, the first event of the new function is the return of sys.setprofile().
  */
 static bool has_own(void)
 {

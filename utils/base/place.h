@@ -16,7 +16,7 @@
  * @is_there: a file with the name @name exists, and @st describes the file
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
  * @is_shared: all users may create names in the directory, or its owner is neither the caller nor
- *         root. Rights of the directory's group have no influence
+ *         root. Write permission for the directory's group does not matter
  */
 struct place {
 	int dir_fd;
@@ -34,8 +34,9 @@ struct place {
  * file that is used is the file that was checked.
  *
  * Links that belong to the caller or to root are followed. A link that belongs to another user is
- * - refused in a directory where all users may create names (mode o+w, or a sticky directory of
- *   another user), even if the kernel lacks protected_symlinks (proc_sys_fs(5));
+ * - refused in a directory where all users may create names (mode o+w, or a sticky directory that
+ *   belongs neither to the caller nor to root), even if the kernel lacks protected_symlinks
+ *   (proc_sys_fs(5));
  * - followed in any other directory, but only to files that belong to the owner of the link.
  *
  * Returns 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR

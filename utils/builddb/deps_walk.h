@@ -1,6 +1,8 @@
 /*
- * Walks along dependencies, forwards or backwards in time. A walk leads from the content of a file
- * to executions, from these to other contents, and so on.
+ * Walks along dependencies between contents of files (files.h) and executions of programs
+ * (executions.h). A walk forwards in time leads from a content to the executions that have read the
+ * content, then to the contents that these executions have written, and so on. A walk backwards in
+ * time leads in the opposite direction.
  */
 #ifndef UTRAIL_BUILDDB_DEPS_WALK_H
 #define UTRAIL_BUILDDB_DEPS_WALK_H
@@ -15,13 +17,13 @@
 struct deps_step;
 
 /*
- * At any time, an execution depends on all contents that it has read before this time. A content
- * depends on all executions that have written to it before this time. A forked child depends on its
- * parent up to the fork. A program that execve(2) starts depends on nothing that its process did
- * before.
+ * At a time T, an execution depends on all contents that the execution has read before T. A content
+ * depends on all executions that have written to the content before T. A forked child depends on
+ * its parent up to the fork. An execution that begins with execve(2) does not depend on the earlier
+ * executions of its process.
  *
  * A walk visits each content and execution once: a walk forwards at the earliest possible time, a
- * walk backwards at the latest possible time. A second visit, at another time, would find no more
+ * walk backwards at the latest possible time. Visits at other times would find no more
  * dependencies. A heap keeps the visits in the order of their times. All walks share the cost limit
  * of @files (files_spend()).
  *

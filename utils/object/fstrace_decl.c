@@ -127,8 +127,11 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 }
 
 /*
- * True when the program may call fstrace_declare(). If libutrail-trace is linked statically into a
- * program, the program contains this function, but perhaps never calls the function.
+ * True when the program probably calls fstrace_declare(). A program that imports this function
+ * counts as a caller. If libutrail-trace is linked statically into a program, the program contains
+ * the function in any case. Such a program counts as a caller only if @has_entries is false.
+ *
+ * @has_entries: the program has declarations
  */
 static bool calls_declare(const struct elf_file *file, bool has_entries)
 {

@@ -10,8 +10,8 @@
  * @heap: a key for the next event of each lane, with the smallest key at the top. Unused slots have
  *        MERGE_KEY_END
  * @cap: the number of slots. It is odd, so each node has two children or none
- * @barrier_ns: events after this time must wait, because a lane of a growing recording holds back
- *              an earlier event
+ * @barrier_ns: the merge stops before the first event after this time. In a growing recording, the
+ *              duration filter (stg_time) may still hold a call that began at this time
  * @is_running: the last event came from the lane that is now at the top. This lane may have several
  *              events before the next event of any other lane
  */
@@ -98,8 +98,8 @@ static int next_time(struct merge *merge, struct lane *lane, uint64_t *time_ns, 
 
 /*
  * Show events of the lane at the top. If the previous event came from this lane, show all events up
- * to the next event of another lane. Otherwise show only one event. The event after it probably
- * belongs to another lane, so a call of run_length() is not worth its time.
+ * to the next event of another lane. Otherwise show only one event: the next event probably
+ * belongs to another lane, so run_length() is not called.
  */
 static int take_run(struct merge *merge, const struct view *view, struct uft_err *err)
 {
@@ -128,8 +128,8 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns an exclusive limit for the times of lane @index: events with smaller times precede the
- * key @limit. Events whose times do not fit into a key are left to take_run().
+ * Returns a time, at most MERGE_KEY_END - 1. All events of lane @index before this time precede the
+ * key @limit. take_run() shows the events from MERGE_KEY_END - 1 on.
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {
@@ -285,7 +285,10 @@ static uint64_t earliest_ns(const struct lane *lane)
 	return MIN(MIN(lane->task->first_ns, lane_next_other_ns(lane)), MERGE_KEY_END - 1);
 }
 
-/* True for a lane that has not begun, and need not be read yet. */
+/*
+ * True when the first read of @lane can wait until the lane's turn. The lanes of a growing
+ * recording cannot wait.
+ */
 static bool is_waiting(const struct pipeline *pipe, const struct lane *lane)
 {
 	return !pipe->data->growth && !lane->batch && lane->state != LANE_FINISHED;

@@ -49,7 +49,7 @@ enum wire_text {
 #define WIRE_IS_ELSEWHERE 2U  /* the task and the recorder have different mount namespaces */
 #define WIRE_IS_UNREAD	  4U  /* args, env: the texts could not be read from memory */
 #define WIRE_IS_LEADER	  8U  /* exit: the first thread has ended, and other threads still run */
-#define WIRE_IS_LAST	  16U /* exit: the last thread has ended, and it was not the first thread */
+#define WIRE_IS_LAST	  16U /* exit: no thread is left, and this thread is not the first one */
 #define WIRE_IS_OF_GROUP  32U /* exit: the whole process was ended, and not only this thread */
 #define WIRE_IS_URGENT	  64U /* WIRE_BECAME: the arguments name a file that may soon be removed */
 
@@ -62,12 +62,13 @@ enum wire_text {
  * @cpu: the CPU on which the task ran
  * @id: enum syscall_id of a call
  * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
- *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. For WIRE_ARGS and WIRE_ENV, the
- *         offset of this part in the arguments or in the environment
+ *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. WIRE_ARGS and WIRE_ENV have only a
+ *         part of the arguments or of the environment; @value is the offset of the part
  * @more: for a fork, the process ID of the child; for WIRE_INHERIT, the possible uses of the
  *        descriptor (enum wire_access)
- * @args: for a call, the arguments; for a fork, the flags of clone(2), and enum proc_fork_how; for
- *        an exec, the real user (the lower 32 bits) and the real group (the upper 32 bits)
+ * @args: for a call, the arguments; for a fork, first the flags of clone(2), then a value of enum
+ *        proc_fork_how; for an exec, the real user (the lower 32 bits) and the real group (the
+ *        upper 32 bits)
  * @out: more data of a call: the ends of a pipe, the flags and mode of openat2(2), or the flags of
  *       clone(2)
  * @lens: the lengths of the texts. The texts follow the record
@@ -103,8 +104,8 @@ struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	/*
-	 * the level of the recorder's pid namespace, counted from 1; 0: unknown. In this case,
-	 * the eBPF program takes the level of the task's pid namespace at the task's first fork
+	 * the level of the recorder's pid namespace, counted from 1; 0: not known yet. At the
+	 * task's first fork, the eBPF program replaces 0 by the level of the task's pid namespace
 	 */
 	uint32_t level;
 	/* 1: the task is the recorder's child, and is not recorded until it executes the program */

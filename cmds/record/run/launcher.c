@@ -8,8 +8,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A launcher has at most LAUNCHER_BYTES_MAX of code. Its library has at least LIBRARY_BYTES_MIN,
- * and at least TIMES_LARGER times the launcher's code.
+ * A program is a launcher if the program has at most LAUNCHER_BYTES_MAX bytes of code, and one of
+ * its libraries has much more code: at least LIBRARY_BYTES_MIN bytes, and at least TIMES_LARGER
+ * times as much code as the program.
  */
 #define LAUNCHER_BYTES_MAX (512U << 10)
 #define LIBRARY_BYTES_MIN  (1U << 20)

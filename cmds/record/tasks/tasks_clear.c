@@ -64,9 +64,9 @@ static bool is_in(const int32_t *tids, size_t nr, int32_t tid)
 
 /*
  * True when the task may make more records. Each thread has a directory /proc/TID, which a listing
- * of /proc does not show. A stack that the program has made (for example for a coroutine) has an id
- * like a task, but no directory. Such a stack may make more records as long as its ring is in use,
- * because any thread may switch to the stack.
+ * of /proc does not show. A stack that the program has made (for example for a coroutine) also has
+ * an id, but /proc has no directory for this id. Such a stack may make more records as long as its
+ * ring is in use, because any thread may switch to the stack.
  */
 static bool is_alive(const struct tasks *tasks, int32_t tid)
 {
@@ -143,7 +143,8 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 }
 
 /*
- * Forgets the owners of ended tasks that are not in @kept. When memory is short, all owners stay.
+ * Forgets to which processes the ended tasks belong, except the tasks in @kept. When memory is
+ * short, nothing is forgotten.
  */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)
 {

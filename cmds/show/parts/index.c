@@ -47,7 +47,8 @@ struct last_point {
  *
  * @words: the data from which texts of events are made
  * @kinds: the numbers of the kinds of events
- * @open, @payloads: open calls of the present task, and the arguments of these calls
+ * @open, @payloads: calls of the present task that have not ended, and the arguments of
+ *                    these calls
  * @at: index of the present task in index->tasks; SIZE_MAX: none
  * @last_ns: the latest time of the present task's events. If an event is earlier than a preceding
  *         event, the event is stored with the time @last_ns
@@ -85,8 +86,8 @@ static int publish_names(struct reading *r)
 }
 
 /*
- * Returns the duration of the open call @i up to the last event that was read, without the time in
- * nested calls.
+ * Returns the duration of the call r->open[@i], from its start to the last event that was read.
+ * The time in nested calls does not count.
  */
 static uint64_t self_so_far(const struct reading *r, size_t i)
 {
@@ -96,8 +97,9 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 }
 
 /*
- * Puts the open calls of @task and all new names into the index. After this, a thread that answers
- * a request finds all events that were read. The lock must be held.
+ * Puts new names, and the calls of @task that have not ended, into the index. After publish(), the
+ * threads that answer requests find all events that the reading thread has read. The lock must be
+ * held.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {

@@ -5,8 +5,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A section that a running program has in memory. Addresses are the file's own.
+ * A section of the file that a running program has in memory.
  *
+ * @start, @end: virtual addresses, as in the section headers of the file
  * @is_glue: the linker made the code (.plt, .init, .fini), so it does not belong to a function
  * @own: the memory of @bytes, on the heap; NULL: @bytes points into the file
  */
@@ -31,16 +32,17 @@ struct code_table {
 };
 
 /*
- * A range of code that is one function, or a part of one ("f.cold").
+ * A range of code: a function, or a part of a function ("f.cold").
  *
- * @name: NULL when no symbol begins there
- * @table: the index of its table of landing pads, counted from 1; 0: none
- * @has_frames: call frame information states its start
+ * @name: NULL when no symbol has the address @start
+ * @table: the index of the function's table of landing pads, counted from 1; 0: none
+ * @has_frames: an entry of the call frame information (FDE) begins at @start
  * @is_framed: call frame information shows that no call enters the function: the FDE marks a signal
  *         frame, or adds rules for the function's first byte (DWARF 4, 6.4.2)
  * @has_own_unwinder: the function has a personality routine that uses no tables. The personality
  *         routines of compilers use tables, so this routine belongs to the program's own unwinder
- * @is_guessed: its end is unknown; it extends to the next function
+ * @is_guessed: the true end is unknown; @end is the start of the next function, or the end of the
+ *         section
  */
 struct code_func {
 	uint64_t start;
@@ -65,14 +67,19 @@ struct code_start {
 };
 
 /*
- * True when a function uses its return address in a special way, or is entered in a special way.
+ * True when @name names a special function:
+ * - a function that returns twice (setjmp), or does not return to its caller (longjmp);
+ * - a function that reads its own return address (dlsym);
+ * - a function that the loader calls (_dl_runtime_resolve), or that a compiler calls through
+ *   inserted instructions (mcount).
+ *
  * @name may be NULL.
  */
 bool code_is_special(const char *name);
 
 /*
- * The way in which the work on a large file is divided among threads. The results do not depend on
- * the members. For a member that is 0, the number of CPUs and the file determine the value.
+ * The division of the work on a large file among threads. The members change the speed, but not
+ * the functions that are found. If a member is 0, code_threads() or code_piece() chooses the value.
  */
 struct code_work {
 	unsigned nr_threads;
@@ -85,11 +92,12 @@ struct code_work {
  * @file: borrowed
  * @sections: the sections that a running program has in memory, except those that are call frame
  *         information
- * @funcs: sorted by start, without overlap. The functions are found by symbols, and by .eh_frame. A
+ * @funcs: sorted by start, without overlap. Symbols and .eh_frame show where functions are. A
  *         stripped file keeps .eh_frame
  * @starts: sorted by address
- * @tick: the calling thread calls it with @tick_arg, some hundred times for a large file; may be
- *         NULL. @tick and @work must be set before code_load()
+ * @tick: a function that is called with @tick_arg, some hundred times for a large file; may be
+ *         NULL. Only the caller's thread runs this function, not the other threads of code_run().
+ *         @tick and @work must be set before code_load()
  */
 struct code {
 	const struct elf_file *file;
@@ -149,7 +157,8 @@ const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
 /*
  * Like code_func_at(), but fast when this function is called with mostly increasing @addr. The
- * search begins at *@near, which the caller sets to 0 once.
+ * caller sets *@near to 0 before the first call. Each call begins the search at *@near, and updates
+ * *@near.
  */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 

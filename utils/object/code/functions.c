@@ -180,8 +180,8 @@ static void look_at_relocations(struct survey *s)
 }
 
 /*
- * The work of all threads. The functions are divided equally among the @nr threads. Thread i gets
- * the sections i, i + @nr, i + 2 * @nr and so on.
+ * The work of all threads. Each of the @nr threads surveys an equal share of the functions. Thread
+ * i also searches the sections i, i + @nr, i + 2 * @nr and so on for addresses of functions.
  *
  * @list: the results of each thread
  */
@@ -458,7 +458,7 @@ static int add_starts(const struct survey *s, struct functions *out)
 	return ret;
 }
 
-/* Add functions that have a name in @names, for example in the debug file. */
+/* Add the functions of @names that @code lacks. @names may be the symbols of a debug file. */
 static int add_named(struct code *code, const struct symtab *names)
 {
 	struct code_func *funcs = names ? calloc(names->nr + 1, sizeof(*funcs)) : NULL;

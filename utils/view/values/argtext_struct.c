@@ -16,8 +16,8 @@
 #define FIELD_NAME_MAX 256
 
 /*
- * Copy a bit-field to @bytes. field->shift is the number of bits of @value below the bit-field, as
- * on little-endian machines.
+ * Copy a bit-field to @bytes. The bytes of @value are a little-endian number. The bit-field begins
+ * at bit field->shift of this number, counted from the lowest bit.
  */
 static void take_bits(const struct struct_field *field, const struct arg_value *value,
 		      uint8_t bytes[sizeof(uint64_t)])

@@ -1,4 +1,4 @@
-/** The part of the page's state that is in the address, so that users can share it. */
+/** The part of the page's state that the page's URL contains. Users can share the URL. */
 import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
@@ -52,7 +52,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** Sums cover this range: the chosen range if there is one, or the visible range. */
+	/** The range that sums cover: the chosen range if there is one, otherwise the visible range. */
 	get part() { return this.range || this.zoom; }
 }
 
