@@ -28,8 +28,8 @@
 #endif
 
 /*
- * Returns the value of the CPU's time counter (x86_64: rdtsc, about 7 ns). The CPU may read the
- * counter before or after the instructions around the read.
+ * Returns the value of the CPU's time counter (x86_64: rdtsc, about 7 ns). The CPU may reorder this
+ * read with other instructions.
  */
 static inline uint64_t arch_counter_read(void);
 
