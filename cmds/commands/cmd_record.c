@@ -139,8 +139,8 @@ static void block_signals(const struct run *run)
 }
 
 /*
- * Raises the recorder's limit on file sizes, at which writing fails as on a full disk. The program
- * starts with the user's limit.
+ * Raises the recorder's limit on file sizes as far as allowed. SIGXFSZ is blocked, so that a write
+ * above the limit fails like a write to a full disk. The program starts with the user's limit.
  */
 static void bear_file_limit(const struct run *run)
 {
@@ -188,8 +188,8 @@ static void warn_that_nobody_came(const struct run *run, int status)
 }
 
 /*
- * Warns of seccomp filters that were set without libc's functions. The probe does not see these
- * filters, and may need system calls that they forbid.
+ * Warns when a seccomp filter may have ended the program. The probe sees only filters that were set
+ * by libc's functions, and may need a system call that another filter forbids.
  */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {
@@ -335,7 +335,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If infofile_begin() fails, only the final `info` has the names of the kernel files. */
+	/* If infofile_begin() fails, the final `info` adds the names of the kernel files. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }
@@ -455,8 +455,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		warn_about_door(run, rec);
 
 	/*
-	 * The files of recorder_open() are written before `info`, because readers treat each
-	 * directory with a file `info` as a recording.
+	 * Readers treat each directory with a file `info` as a recording. So `info` is written
+	 * after the files of recorder_open().
 	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
@@ -540,7 +540,7 @@ static void print_times(const struct run *run)
 	print_seconds("user time", timeval_ns(run->end.usage.ru_utime));
 }
 
-/* Warns that hooks of -finstrument-functions, which get no registers, cannot record arguments. */
+/* Warns that hooks of -finstrument-functions get no registers, and so record no arguments. */
 static void warn_about_method(const struct run *run)
 {
 	const struct object_program *facts = &run->program.facts;
@@ -600,7 +600,7 @@ static void warn_about_nothing(const struct run *run, const struct recorder *rec
 
 	if (rec->tasks.nr_tids || !rec->processes.first || run->settings.proc_way)
 		return;
-	/* After such an error, the user knows the reason why nothing was recorded. */
+	/* warn_about_losses() has reported this error, which explains why nothing was recorded. */
 	if (save_error(rec)->code || atomic_load(&rec->store->error))
 		return;
 	no_result_add_options(run->opts, &options);
@@ -710,9 +710,9 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * A task may have made this process its tracer (PTRACE_TRACEME). When such a task stops,
-	 * the loop releases the task. A child other than the program was started by this process
-	 * before the process executed utrail. When such a child ends, the loop reaps the child.
+	 * Wait for @child, and handle two other events meanwhile. If a task that has made this
+	 * process its tracer (PTRACE_TRACEME) stops, the task is released. If another child ends,
+	 * the child is reaped. Such a child was started before this process executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

@@ -127,7 +127,7 @@ static int add_up(const struct opts *opts, const struct report_diff *diff, struc
 	return read_progress_end_compared(&progress, opts, ret);
 }
 
-/* Opens one more of the compared recordings, in directory @dir, and adds up its calls. */
+/* Opens the recording in directory @dir, and sums up the calls of this recording in @agg. */
 static int add_up_other(const struct opts *opts, const struct report_diff *diff, char *dir,
 			struct compared *one, struct aggregate *agg, struct uft_err *err)
 {

@@ -13,14 +13,14 @@
 
 static void tell_script_line(void *self, const char *line)
 {
-	/* Without the flush, the line could come before earlier output of the script. */
+	/* Without the flush, @line could come before earlier output of the script. */
 	fflush(stdout);
 	msg_line(self, "%s", line);
 }
 
 /*
- * Warns if the script has options for recording. Such a script may need values that were not
- * recorded.
+ * Warns if the script has options for recording. The script may need values that are recorded only
+ * with these options, and the recording may lack such values.
  */
 static void note_options(const struct opts *opts)
 {

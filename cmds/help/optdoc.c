@@ -12,8 +12,9 @@
 #define TEMPLATE_MAX (1U << 20)
 
 /*
- * Writes text for roff. Dashes are escaped, so that readers can copy them from the page.
- * Backslashes and quotes are escaped, so that roff does not interpret them.
+ * Writes text for roff. Dashes are escaped, so that the page shows each as an ASCII '-', and users
+ * can copy options from the page. Backslashes and quotes are escaped, so that roff does not
+ * interpret them.
  */
 static void add_roff(const char *text, struct strbuf *out)
 {

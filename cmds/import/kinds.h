@@ -9,7 +9,8 @@
 /*
  * An event that was imported.
  *
- * @format: the format of its values; NULL: its lines have values in the form "KEY=value"
+ * @format: the format of the event's values; NULL: lines of the event have values in the form
+ *         "KEY=value"
  * @keys: the keys of an event without a format, in the order of their first appearance
  */
 struct import_kind {
@@ -23,8 +24,8 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @bytes: an upper bound for the size of events.txt, and for the size of events.def. The lines that
- *         the recording had before the import are included
+ * @bytes: an upper bound for the size of each of the two files events.txt and events.def, with the
+ *         lines from before the import
  * @last: the event that was returned last
  */
 struct import_kinds {

@@ -44,7 +44,10 @@ int tui_check(const struct opts *opts, struct uft_err *err)
 	return ret < 0 ? -ERR_USAGE : 0;
 }
 
-/* The time between two checks of a job in the background, or of a recording that grows. */
+/*
+ * JOB_LOOK_MS: the time between two checks whether the background job is done. GROWTH_LOOK_MS: the
+ * time between two checks whether the recording has grown.
+ */
 #define JOB_LOOK_MS    100
 #define GROWTH_LOOK_MS 300
 
@@ -163,7 +166,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	if (wait_for(tui, command, &ret, err))
 		return ret;
 
-	/* These commands may need calls that have not been read yet. */
+	/* In the replay, these commands need all lines. Read the missing lines. */
 	if (command == TUI_END || command == TUI_SEARCH || command == TUI_NEXT_MATCH)
 		ret = go_to_know_all(tui, err);
 	if (ret < 0 || view_do_move(tui->view, command, draw_rows()))
@@ -172,7 +175,10 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 	return ret == 0 ? do_other(tui, command, err) : ret;
 }
 
-/* Returns the time until the next check is needed, or -1 when none is needed. */
+/*
+ * Returns the time in ms until a job or the recording must be checked. Returns -1 when there is
+ * nothing to check, and 0 while lines of the replay are not numbered.
+ */
 static int idle_ms(const struct tui *tui)
 {
 	if (tui->view == &tui->replay.view && !tui->replay.pages.is_complete)
@@ -263,8 +269,8 @@ int tui_check_terminal(struct uft_err *err)
 }
 
 /*
- * Opens the recording. If the recording has just begun and has no calls yet, waits for its first
- * call.
+ * Opens the recording. If the recording has no call, and a recorder is writing the recording, waits
+ * for the first call.
  */
 static int open_reading(struct tui *tui, struct uft_err *err)
 {
@@ -309,8 +315,8 @@ int tui_run(const struct opts *opts, struct uft_err *err)
 		close_tui(&tui);
 
 	/*
-	 * If a signal has ended the screen, this process ends by the same signal, so that the
-	 * parent process sees the signal.
+	 * If this program must end because of a signal, raise the signal again. The parent process
+	 * then sees the signal that has ended this process.
 	 */
 	int sig = screen_signal();
 

@@ -21,8 +21,8 @@
  *        plans_add_patches() already hold the module lock when they take this lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial number of the newest plan
- * @spawn: the C library's posix_spawn(3). NULL in an attached probe: the process calls the C
- *         library directly, and not the probe's posix_spawn() (exec.c)
+ * @spawn: the address of posix_spawn(3) in the C library. NULL in an attached probe, because the
+ *        process does not call the probe's posix_spawn() (exec.c) there
  */
 static struct {
 	pthread_mutex_t lock;
@@ -34,8 +34,8 @@ static struct {
 /* --- making a plan --- */
 
 /*
- * Returns the memory of a plan with room for these numbers of functions, rules, conditions and
- * steps, or NULL.
+ * Returns memory for a plan with @funcs functions, @rules rules, @conds conditions and @steps
+ * steps. Returns NULL when a number is too large, or when there is no memory.
  */
 static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t conds, uint64_t steps)
 {
@@ -58,8 +58,8 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 }
 
 /*
- * Returns a copy of @func, a function of plan @from, with pointers into plan @to. Plan @to begins
- * with the rules and steps of @from.
+ * Returns a copy of @func, a function of plan @from, for plan @to. The copy has pointers into @to,
+ * in which the rules and steps of @from have the same indexes.
  */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
@@ -128,8 +128,8 @@ static void add_old(struct live_plan *plan, const struct live_plan *old)
 }
 
 /*
- * Makes a plan from the parts of @old (may be NULL) and of the image in @view. Returns NULL when
- * there is no memory.
+ * Makes a plan from the image in @view. If @old is not NULL, the new plan also gets all parts of
+ * @old. Returns NULL when there is no memory.
  */
 static struct live_plan *make_plan(const struct plan_view *view, const struct live_plan *old)
 {
@@ -191,9 +191,9 @@ static bool steps_read_memory(const struct live_plan *plan)
 /* --- the end of a plan --- */
 
 /*
- * True when a thread may still use the retired @plan. No thread begins to use a plan that is not
- * probe.live. A port to a machine with a weaker memory order than that of x86 must also call
- * membarrier(2) here.
+ * True when a thread may still use @plan, which was replaced. No thread begins to use a replaced
+ * plan, because threads take the plan from probe.live. On a machine with a weaker memory order than
+ * x86, this function would have to call membarrier(2) first.
  */
 static bool is_needed(const struct live_plan *plan)
 {
@@ -265,7 +265,8 @@ static void publish_plan(struct live_plan *plan)
 	struct live_plan *old = probe.live;
 
 	/*
-	 * If the plan reads memory of the program, faults of these reads must not end the program.
+	 * If the plan reads memory of the program, a read may fault. The fault must not end the
+	 * program.
 	 */
 	if (steps_read_memory(plan) || conds_read_memory(plan->rules, plan->nr_rules, plan->conds))
 		fault_guard_begin();
@@ -279,8 +280,9 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * Only a hook takes up the new plan. If the stubs know all calls that a thread makes, none
-	 * of these calls runs a hook. So the stubs must forget the calls.
+	 * A thread takes up the new plan when it runs a hook. But a stub runs no hook for a
+	 * function that is in a table of the thread (struct planned_place). So all tables are
+	 * emptied.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -296,8 +298,8 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used in the mapping, without a copy. This is so if the recorder and
- * the probe have the same version.
+ * True when the patches can be used in the mapped image. If the recorder has another version than
+ * the probe, the patches may have another size in the image, and must be copied.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -306,9 +308,9 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Hooks the library calls of an image, and adds its patches. @text tells if the patches are
- * written, or only their stubs are made. This function is called last: from then on, threads may
- * enter the probe through these calls and patches.
+ * Hooks the library calls of an image, and makes the stubs of the image's patches. @text tells if
+ * the patches are written into the code as well. This function is the last step of a new plan,
+ * because other threads may enter the probe as soon as a call is hooked or a patch is written.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -343,8 +345,8 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * The C library is patched. A child of posix_spawn(3) calls patched functions of the C
-	 * library, and runs on another stack than its parent.
+	 * If there are patches around posix_spawn(3), the C library is patched. A child of
+	 * posix_spawn(3) calls functions of the C library on another stack than its parent.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -352,8 +354,9 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 }
 
 /*
- * Finds functions that later plans need. Later the probe must not call dlsym(3), which waits for
- * the dynamic linker's lock: another thread may hold that lock while it waits for module_lock.
+ * Finds the functions that later plans need. When a later plan is installed, a call of dlsym(3)
+ * could deadlock: this thread would hold module_lock and wait for the dynamic linker's lock, while
+ * another thread holds the linker's lock and waits for module_lock.
  */
 static void find_functions(void)
 {
@@ -376,9 +379,10 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * Applies @settings to the process, except for properties that the first plan has fixed. A thread
- * that began without rules has no `struct planned` yet, and makes one at the thread's next call
- * (planned_begin_late()). No rule has excluded an open call of such a thread.
+ * Applies @settings to the process, except for the settings that the first plan has fixed. A thread
+ * that began under a plan without rules has no `struct planned`. At the thread's next call,
+ * planned_begin_late() makes one. All open calls of the thread count as recorded, because there
+ * were no rules that could exclude a call.
  */
 static void turn_plan(const struct plan *settings)
 {
@@ -386,8 +390,9 @@ static void turn_plan(const struct plan *settings)
 	bool was_off = !(former & PLAN_SELECTIVE) && (former & PLAN_TRACE_OFF);
 
 	/*
-	 * This store comes before the other stores. So a thread that has a `struct planned` never
-	 * takes the code path for plans without rules.
+	 * This store comes before the store of PLAN_SELECTIVE. A new thread that sees
+	 * PLAN_SELECTIVE makes a `struct planned`, and must not take the code path for plans
+	 * without rules.
 	 */
 	__atomic_store_n(&probe.plain, false, __ATOMIC_SEQ_CST);
 	probe.plan.signals_on = settings->signals_on;
@@ -434,9 +439,9 @@ static void choose_counters(const struct plan_view *view)
 }
 
 /*
- * Stores ranges of code. A return address that lies in one of these ranges is not replaced. The
- * ranges must be stored before a patch can replace return addresses. The ranges are copied one at a
- * time, since there may be many.
+ * Stores the code ranges of PLAN_CALLERS. Return addresses in these ranges are not replaced. So the
+ * ranges must be stored before a patch can replace return addresses. Each range is copied on its
+ * own, since an array of all ranges could be too large for the stack.
  */
 static void keep_callers(const struct plan_view *view)
 {
@@ -529,7 +534,10 @@ int plans_add_patches(const void *image, uint64_t bytes)
 	struct plan_view view;
 	int ret;
 
-	/* A stopped thread, perhaps the calling one, may hold the module lock or plans.lock. */
+	/*
+	 * Do not wait for a lock. The thread that holds the lock may be stopped, or may be this
+	 * thread.
+	 */
 	if (!module_try_lock())
 		return -EAGAIN;
 	if (pthread_mutex_trylock(&plans.lock) == 0) {

@@ -1,23 +1,25 @@
 /*
- * The plan in force, in the form that hooks use. The recorder sends a plan as a memfd
- * (utils/format/probe/plan.h), and the probe makes the form for hooks from this memfd. Another plan
- * can replace the plan in force while threads run.
+ * The plan in force. The recorder sends a plan as an image in a memfd (utils/format/probe/plan.h).
+ * The probe converts the image to a struct live_plan, which the hooks read. Another plan can
+ * replace the plan in force while threads run.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANS_H
 #define UTRAIL_LIBMCOUNT_PLANS_H
 
 #include "libmcount/plan/live_plan.h"
 
-/* plans_replace() fails while calls may still need this many replaced plans, or more. */
+/* plans_replace() fails when at least this many replaced plans are still in use. */
 #define PLANS_RETIRED_MAX 256
 
 /*
- * These functions are COLD. plans_replace() is also SLOW: a hook calls it with the module lock
- * (plan_update.c). They take a plan, or a part of it, from the image in memfd @fd. They return 0,
- * -EINVAL for a bad image, -ENOMEM, or the error of mmap(2).
+ * These functions are COLD. plans_replace() is SLOW as well, because a hook that holds the module
+ * lock calls plans_replace() (plan_update.c). Each function installs a plan, or a part of a plan,
+ * from the image in memfd @fd. Each returns 0, -EINVAL for a bad image, -ENOMEM, or the error of
+ * mmap(2).
  *
- *   plans_begin     takes the first plan: sets probe.plan and all that depends on it
- *   plans_extend    adds functions with their rules and captures, library calls, and patches, for
+ *   plans_begin     installs the first plan. Sets probe.plan, and the members of `probe` that
+ *                   depend on probe.plan
+ *   plans_extend    adds functions (with their rules and captures), library calls, and patches, for
  *                   example after dlopen(3)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
  *                   Adds library calls and patches, and removes none. After the call probe.plain
@@ -30,8 +32,8 @@ int plans_replace(int fd);
 
 /*
  * COLD, in a thread that the recorder has stopped (utils/format/probe/attach.h, ATTACH_ADOPT).
- * Makes stubs for an image of a plan that contains only patches. Does not change the program's
- * code. Returns -EAGAIN while a thread is adding modules.
+ * Makes stubs for the patches in @image, a plan image with patches only. Does not change the
+ * program's code. Returns -EAGAIN when a thread holds the module lock or the lock of the plans.
  */
 int plans_add_patches(const void *image, uint64_t bytes);
 
@@ -46,7 +48,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
  * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
- * plans that are left. Each replacement of a plan also unmaps plans that no thread needs.
+ * plans that threads still need. plans_extend() and plans_replace() unmap unneeded plans
+ * themselves.
  */
 unsigned plans_reclaim(void);
 

@@ -74,11 +74,11 @@ void earlier_calls_drop(void)
 }
 
 /*
- * The part of the stack in which the next call of a note can be open. A note lists the calls of a
+ * The range in which the next call of a note can have its return slot. A note lists the calls of a
  * thread, the outermost first.
  *
- * @low: the thread's stack pointer. Calls with lower return slots have returned
- * @high: the return slot of the previous call in the note. The next call is inside of that call
+ * @low: the thread's stack pointer. A call with a return slot at or below @low has returned
+ * @high: the return slot of the previous call in the note. The next call's slot is not above @high
  * @page: an address in the page that was last found to be readable
  */
 struct walk {
@@ -103,8 +103,8 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 
 /*
  * Pushes a frame for @call. Skips a library call for which libcall_has_frames() is false. Returns
- * false when there is no room for a frame, or when @call and all calls inside of @call have
- * returned.
+ * false when there is no room for a frame, or when @call has returned. In both cases the later
+ * calls of the note, which are inside of @call, get no frames.
  */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {

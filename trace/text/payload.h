@@ -1,13 +1,12 @@
 /*
- * Payloads of records, and the text of their values. A payload has the values in binary, in the
- * order of the format's directives. Numbers are little-endian on all machines.
+ * Payloads of records, and the text of the values in a payload. A payload has the values in binary,
+ * in the order of the format's directives. Numbers are little-endian on all machines.
  *
- *  %d %u %x %b %e %E %L %P                         4 bytes
- *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
- *  %s %S %I %F %A %B %a                            u32 length, then the bytes; the length is
- *                                                  FST_NULL if the text is NULL, and 0 if the
- *                                                  bytes of %A or %B are NULL
- *  %J                                              u32 count of the texts, then the texts
+ *  %d %u %x %b %e %E %L %P                         4 bytes
+ *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
+ *  %s %S %I %F %A %B %a                            u32 length, then the bytes. NULL has the length
+ *                                                  FST_NULL, but with %A and %B the length 0
+ *  %J                                              u32 count of the texts, then the texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -28,7 +27,7 @@ struct fst_bytes {
 
 /*
  * @number: an integer, sign-extended if the directive is signed; for %J the number of texts
- * @bytes, @len: a text; for %J all texts in the form that they have in the payload
+ * @bytes, @len: a text; for %J the part of the payload that contains the texts and their lengths
  * @is_null: true when the text is NULL
  */
 struct fst_value {
@@ -40,7 +39,7 @@ struct fst_value {
 	size_t len;
 };
 
-/* The form of a value in a payload, by the kind of its directive. */
+/* The binary forms of values in a payload. The kind of a directive determines the form. */
 enum fst_form {
 	FST_FORM_NONE, /* literal text */
 	FST_FORM_SIGNED32,
@@ -67,19 +66,20 @@ bool fst_take_value(struct fst_bytes *from, enum fst_kind kind, struct fst_value
  */
 bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_value *value);
 
-/* Append the value in the form that it has in a line of a log. */
+/* Append the value as text, in the form of log lines. */
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
- * Append all pieces of @format. Returns false if the payload ends early. In this case @text gets
- * the pieces before the missing value, and the available part of that value if it is a text.
+ * Append all pieces of @format. Returns false if the payload ends before the last value. In this
+ * case @text gets the pieces before the incomplete value. If fst_take_cut_text() can take the
+ * available part of this value, @text gets this part as well.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
 /* --- for writers of a payload: @text holds the bytes of a payload instead of a line --- */
 
-/* Appends a value. @size is a compile-time constant, so that the copy is one store. */
+/* Appends a value. Callers pass a compile-time constant as @size, so the copy is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
 {
 	if (text->room - text->len >= size) {
@@ -144,9 +144,9 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add up to @max bytes of a string that may be NULL. This function may run between @begin and @end
- * of the recorder (seam/recorder.h). There, functions of libc are forbidden, except strnlen() for a
- * string that does not fit.
+ * Add at most @max bytes of @string, which may be NULL. A caller may be between the calls of @begin
+ * and @end of the recorder (seam/recorder.h). There, functions of libc are forbidden, except that
+ * strnlen() may be called for a string that does not fit.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

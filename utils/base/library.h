@@ -20,8 +20,8 @@ struct library_function {
 
 /*
  * Load the library @soname, and write the addresses of @functions into @table. The library stays
- * loaded. Returns NULL, or the message of dlerror(3), which is valid until the thread's next call
- * of a function of dlfcn.h. Any thread may call this function.
+ * loaded. Returns NULL on success. On failure returns the message of dlerror(3), which stays valid
+ * until the calling thread calls another function of dlfcn.h. Any thread may call library_load().
  */
 const char *library_load(const char *soname, const struct library_function *functions, size_t nr,
 			 void *table);

@@ -1,6 +1,7 @@
 /*
- * Pairs the beginning of each call with its end. Some formats need such pairs: in these formats,
- * calls must be nested, and each call must have a beginning and an end.
+ * Pairs the beginning of each call with the end of the call, for formats in which calls must be
+ * nested and complete. If the record of an end is missing, an end is added. If the record of a
+ * beginning is missing, the end is left out.
  */
 #ifndef UTRAIL_EXPORT_NEST_H
 #define UTRAIL_EXPORT_NEST_H
@@ -42,8 +43,8 @@ struct nest_edge {
 };
 
 /*
- * Set the members of @config that a nest needs. nest_configure_by_task() also requests that the
- * tasks come one after the other.
+ * Set the members of @config on which nest_next() depends. nest_configure_by_task() also requests
+ * all events of a task before the events of the next task.
  */
 void nest_configure(struct pipeline_config *config);
 void nest_configure_by_task(struct pipeline_config *config);
@@ -52,8 +53,8 @@ int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *
 void nest_deinit(struct nest *nest);
 
 /*
- * End the innermost call or wait that is still open at the end of a task. Returns false when
- * nothing is open.
+ * Call this after the last event of a task. Ends the innermost open call or wait. Returns false
+ * when nothing is open.
  */
 bool nest_end(struct nest_task *task, struct nest_edge *edge);
 
@@ -96,9 +97,9 @@ static inline bool nest_next(struct nest *nest, struct nest_task *task, const st
 }
 
 /*
- * nest_next() has just returned @edge for @event. True when @edge belongs to the call that @event
- * itself begins or ends. Only this call has the values of @event. The event may first end other
- * calls, whose ends are missing. Such a call may have the same function as @event.
+ * nest_next() has just returned @edge for @event. True when @edge is the beginning or the end of
+ * the call of @event. Before that edge, nest_next() may return added ends of other calls, which may
+ * have the same function. The values of @event do not belong to these other calls.
  */
 static inline bool nest_is_own(const struct nest_task *task, const struct event *event,
 			       const struct nest_edge *edge)

@@ -45,8 +45,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /*
- * Returns the number of hooks that this module still has for functions that are left out of the
- * recording. If @notes is true, marks these functions (module_left_out.stays).
+ * Returns the number of hooks in the module's code whose functions are left out of the recording.
+ * With @notes, marks the functions that have such hooks (module_left_out.stays).
  */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
@@ -154,9 +154,9 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * For one process: remove the hooks of the functions that --overhead leaves out. A process without
- * these hooks may still use an older plan, and may put such hooks in later. So such a process is
- * checked again at the next call of overhead_take_hooks_out().
+ * For one process: removes the hooks of functions that --overhead leaves out. If a process without
+ * such hooks uses an older plan, the process may add such hooks later. So such a process is checked
+ * again at the next call of overhead_take_hooks_out().
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

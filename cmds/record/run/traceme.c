@@ -42,13 +42,13 @@ static bool tells_exec(pid_t tid, const siginfo_t *info)
 	       now.stack_pointer == start_stack(tid);
 }
 
-/* True for a child that has called raise(SIGSTOP) to wait until its tracer is ready. */
+/* True for a child that has stopped itself by raise(SIGSTOP). Such a child waits for a tracer. */
 static bool waits_for_tracer(pid_t pid, const siginfo_t *info)
 {
 	return info->si_signo == SIGSTOP && info->si_code <= 0 && info->si_pid == pid;
 }
 
-/* Lets the task go on. Returns false when this thread is not its tracer. */
+/* Lets the task go on without a tracer. Returns false when this thread does not trace the task. */
 static bool let_go(struct traceme *seen, pid_t tid)
 {
 	siginfo_t info = { 0 };
@@ -69,8 +69,9 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * If another thread traces the first child that waitid() reports, this function returns. When the
- * child continues, the recorder gets a SIGCHLD, and calls this function again.
+ * waitid() always reports the first stopped child. If another thread traces this child, this thread
+ * cannot release the child, and the function returns. When the other thread continues the child,
+ * the recorder gets a SIGCHLD, and calls the function again.
  */
 void traceme_let_go(struct traceme *seen)
 {

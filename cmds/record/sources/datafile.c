@@ -1,5 +1,6 @@
 /*
- * The data files. Appends to <tid>.dat, and counts records that are lost because the disk is full.
+ * Appends records to <tid>.dat, and payloads to <tid>.evt. Counts the records that cannot be
+ * written.
  */
 #include "cmds/record/sources/datafile.h"
 
@@ -157,9 +158,9 @@ static void count_calls(struct writers *writers, const struct iovec *parts, int 
 }
 
 /*
- * Append @nr parts to @stream. A negative @stream means that the file is not open. Returns a
- * negative value when the caller must try again with fewer parts. With @is_last, parts that cannot
- * be written are dropped.
+ * Appends @nr parts to @stream. Fails if the parts cannot be written, or if @stream is a negative
+ * errno. After a failure with @is_last, drops the parts and returns 0. After a failure without
+ * @is_last, returns a negative errno, and the caller must try again with fewer parts.
  */
 static int append_or_drop(struct writers *writers, int stream, struct ring_sink *sink,
 			  const struct iovec *parts, int nr, bool is_last)
@@ -228,9 +229,12 @@ void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 	uint64_t inside = atomic_load(&r->lost_inside);
 	uint64_t too_deep = atomic_load(&r->too_deep);
 
-	/* The producer may have had no room for a report of its last losses. */
 	atomic_fetch_add(&writers->records_lost, lost);
 	atomic_fetch_add(&writers->records_lost_inside, MIN(inside, lost));
+	/*
+	 * If the ring had no room for the producer's last LOST record, the LOST record is written
+	 * here.
+	 */
 	sink->untold += lost > told ? lost - told : 0;
 	if (sink->untold && name_sink(writers, proc, r, sink)) {
 		struct record record = { 0, record_data(RECORD_LOST, 0, sink->untold) };

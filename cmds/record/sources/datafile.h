@@ -1,5 +1,6 @@
 /*
- * The data files. Appends to <tid>.dat, and counts records that are lost because the disk is full.
+ * Appends records to <tid>.dat, and payloads to <tid>.evt. Counts the records that cannot be
+ * written.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H
 #define UTRAIL_CMDS_RECORD_SOURCES_DATAFILE_H

@@ -353,9 +353,9 @@ void process_retire(struct processes *procs, struct process *proc)
 	take_from_writers(procs, proc);
 	procs->drain(procs->drain_arg, proc);
 	/*
-	 * Keep the modules if the process has forked children. Until a child reports itself, the
-	 * child requests plans with the token of this process. The recorder makes such a plan from
-	 * these modules.
+	 * If the process has forked children, keep the modules. Before a child reports itself to
+	 * the recorder, the child asks for plans with the token of this process. To make such a
+	 * plan, the recorder needs the modules of this process.
 	 */
 	if (!atomic_load(&proc->arena->forks.nr))
 		forget_modules(procs, proc);

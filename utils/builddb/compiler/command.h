@@ -7,10 +7,11 @@
 #include "utils/pipeline/recording/executions.h"
 
 /*
- * Set the empty @argv to the words of the command. Words of launchers, and words that the kernel
- * puts before a script, are left out. Reads no file. Returns 0 or -ENOMEM.
+ * Put the words of the command into @argv, which must be empty. Words of launchers are left out. If
+ * the command is a script, the words that the kernel adds to the command are left out. Reads no
+ * file. Returns 0 or -ENOMEM.
  *
- * @kind: gets the compiler; COMPILER_NONE: the program is no compiler
+ * @kind: gets the kind of the compiler; COMPILER_NONE: the program is no compiler
  */
 int compiler_command(const struct execution *execution, struct words *argv,
 		     enum compiler_kind *kind);

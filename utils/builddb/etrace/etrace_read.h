@@ -1,4 +1,4 @@
-/* Reads the lines of an etrace text (doc/formats/etrace.md), and then gives records of proc.dat. */
+/* Converts the lines of an etrace text (doc/formats/etrace.md) to records of proc.dat. */
 #ifndef UTRAIL_BUILDDB_ETRACE_READ_H
 #define UTRAIL_BUILDDB_ETRACE_READ_H
 
@@ -24,9 +24,10 @@
  *
  * @row: NULL: no event has begun
  * @line, @cpu: line and CPU where the event begins
- * @texts: the event's texts. The last element has the @nr_args arguments, with NULs between them
- * @open: the text that the next line continues if the line's tag is Cont
- * @nr_parts: the number of parts of this text that were read; UINT64_MAX: the text has no parts
+ * @texts: the event's texts. The last element has the @nr_args arguments, separated by NULs
+ * @open: the text to which a line with the tag Cont is added
+ * @nr_parts: if the text @open is in numbered parts: the lowest number that the next part can have;
+ *         UINT64_MAX: the text has no numbered parts
  * @is_wrong: a fault of the event was reported, and the event's remaining lines are skipped
  */
 struct etrace_event {
@@ -48,17 +49,17 @@ struct etrace_event {
  * One task.
  *
  * @upid: the task's unique number in the etrace text
- * @half: the kind of an event that began an act, until the event with the act's result is read;
- *         ETRACE_NOTHING: there is no such event
- * @half_ns, @half_flags, @half_has_flags, @half_text: the content of this event. After a mount or
- *         an unmount, @half_flags is 1 + the index of the act's record
+ * @half: if two events describe one act: the kind of the first event, until the second event is
+ *         read; ETRACE_NOTHING: no first event is waiting for the second event
+ * @half_ns, @half_flags, @half_has_flags, @half_text: the content of the first event. After a mount
+ *         or an unmount, @half_flags is 1 + the index of the act's record
  * @variables: for each variable of the task's environment, the variable's offset in
  *         etrace_reader.variables, as a size_t
  * @variable_at: the last of these offsets
  * @first_ns: time of the task's first line
  * @exec_ns: time of the task's first exec; 0: there is none
  * @last: 1 + the index of the task's last record
- * @tid, @pid: the numbers of the task in the records; 0: not chosen yet
+ * @tid, @pid: the tid and the pid of the task in proc.dat; 0: not chosen
  */
 struct etrace_task {
 	uint64_t upid;
@@ -78,10 +79,13 @@ struct etrace_task {
 };
 
 /*
- * @cpu: CPU of its task, or PROC_CPU_UNKNOWN
- * @at, @len: its payload in etrace_reader.payloads, without numbers of tasks
- * @child: the child of a fork
- * @goes_first: sort it before all records of the same time
+ * A record of proc.dat.
+ *
+ * @cpu: the CPU on which the task was, or PROC_CPU_UNKNOWN
+ * @at, @len: the record's payload in etrace_reader.payloads. The payload has zeros in place of the
+ *         numbers of tasks
+ * @child: in a record of a fork: the child
+ * @goes_first: the record is sorted before all other records of the same time
  */
 struct etrace_record {
 	uint64_t time_ns;
@@ -98,11 +102,12 @@ struct etrace_record {
 /*
  * Starts as { .note = ..., .self = ... }, ends with etrace_reader_deinit().
  *
- * @note: reports a fault in a line. Lines are counted from 1, and bytes of the line (@at) from 0
+ * @note: called for each fault. Its arguments are @self, the number of the line (from 1), the index
+ *         of the faulty byte in the line (from 0), and the reason
  * @line: the number of lines that were read
  * @named: tasks that were named after the last variable. The next variable belongs to these tasks
  * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
- *         continue it
+ *         continue the variable
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
  */
 struct etrace_reader {

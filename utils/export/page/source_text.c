@@ -29,8 +29,8 @@ void source_text_deinit(struct source_text *source)
 }
 
 /*
- * True for the name of a source. Other files are not read, because a recording may name a private
- * key or a list of passwords.
+ * True when @path ends like the name of a source file. Files with other names are not read: the
+ * recording is not trusted, and may name a private key or a list of passwords.
  */
 static bool is_source_name(const char *path)
 {
@@ -183,8 +183,10 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 			continue;
 		if (source->is_python) {
 			/*
-			 * Neither decorators before the function's name nor a ')' after the
-			 * arguments end the function.
+			 * The function's first line may be a decorator. So a line with the
+			 * indentation of the first line ends the function only after an indented
+			 * line. A line that begins with ')' closes the arguments, and does not end
+			 * the function.
 			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;

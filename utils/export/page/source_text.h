@@ -28,10 +28,12 @@ struct source_text {
 void source_text_deinit(struct source_text *source);
 
 /*
- * @owner: the recording's owner; a file that not all users may read is shown only if it belongs to
- *         @owner
- * @built_ns: the time when the module was built, in ns since 1970; a file that was changed after
- *         this time is not a source of the module
+ * The data that decide if a source file may be shown.
+ *
+ * @owner: the recording's owner. A file that not all users may read is shown only if the file
+ *         belongs to @owner
+ * @built_ns: the time when the file's module was built, in ns since 1970. A file that was changed
+ *         after this time is not shown
  */
 struct source_asker {
 	uid_t owner;
@@ -39,9 +41,8 @@ struct source_asker {
 };
 
 /*
- * Read the file @path. Returns NULL on success. Otherwise returns the reason why the file is not
- * shown, as a string literal. In a sentence, the reason follows the word "it". Example: "cannot be
- * read".
+ * Read the file @path. Returns NULL on success. Otherwise returns a string literal that says why
+ * the file is not shown. The string is a predicate without a subject, such as "cannot be read".
  */
 const char *source_text_read(struct source_text *source, const char *path,
 			     const struct source_asker *asker);

@@ -103,7 +103,8 @@ static bool is_long_double(const struct dwarf_type *type)
 }
 
 /*
- * True when the places of a value of this type, and of all values after it, are known.
+ * True when @isa defines the place of a value of @type. If the place of an argument is unknown, the
+ * places of all later arguments are unknown as well.
  */
 static bool is_known(const struct isa *isa, const struct dwarf_type *type)
 {
@@ -151,7 +152,7 @@ static struct arg_type format_of(const struct isa *isa, const struct dwarf_type 
 	}
 }
 
-/* Fill @spec for a value of @type, without the place of the value. Returns 0 or -ENOMEM. */
+/* Fill @spec for a value of @type, except for the place of the value. Returns 0 or -ENOMEM. */
 static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum arg_kind kind,
 		      struct argspec *spec)
 {
@@ -161,8 +162,8 @@ static int begin_spec(const struct isa *isa, const struct dwarf_type *type, enum
 	if ((type->kind == DWARF_INT || type->kind == DWARF_ENUM) && type->bytes < isa->word_bytes)
 		spec->narrow = type->bytes | (type->is_signed ? CAPTURE_SIGNED : 0);
 	/*
-	 * Widen a signed value: the whole word is shown, or compared with the values of an enum,
-	 * which have full width.
+	 * Extend a signed value to a full word. The full word is shown, or is compared with the
+	 * values of an enum.
 	 */
 	if (type->is_signed && spec->narrow)
 		spec->narrow |= CAPTURE_WIDE;
@@ -231,8 +232,8 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		return 0;
 	}
 	/*
-	 * The index of a value in a register is the N of argN or fpargN. The index of a value on
-	 * the stack is the number of the word. take_place() has already set this number.
+	 * If the value is in a register, its index is the N of argN or fpargN. If the value is on
+	 * the stack, take_place() has set the index to the number of the stack word.
 	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
@@ -287,7 +288,10 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 {
 	const struct dwarf_type *result = &func->result;
 	struct allocation a = { .isa = isa };
-	/* Leave out the result of a compiler's clone, which may return nothing, or another type. */
+	/*
+	 * Leave out the result of a clone: the compiler may have removed the result or changed the
+	 * type.
+	 */
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 
 	/* For a result in memory, the caller passes an address as a hidden first argument. */

@@ -42,13 +42,13 @@ static void put_self_avg(const struct graph_row *row, enum color_mode color, str
 	put_ns(average(row->node->self_ns, row->node->calls), color, sink);
 }
 
-/* True for the row of the program itself, which counts as one call. */
+/* True for the row of the whole program. The run of the program counts as one call. */
 static bool is_program(const struct graph_row *row)
 {
 	return !row->node->parent;
 }
 
-/* Returns the details of a row. They are zero when no call of the row has returned. */
+/* Returns the details of a row. If no call of the row has returned, all details are 0. */
 static const struct tree_details *details_of(const struct graph_row *row)
 {
 	static const struct tree_details none;

@@ -49,10 +49,7 @@ void event_put_name(struct event_texts *texts, const struct event *event, struct
 void event_put_data(struct event_texts *texts, const struct task *task, const struct event *event,
 		    struct strbuf *out);
 
-/*
- * Like event_put_data(), but for dump, which shows no plus sign in events "diff:...". Such an event
- * has the change of a value during a call.
- */
+/* Like event_put_data(), but positive differences in events "diff:..." have no plus sign. */
 void event_put_raw_data(struct event_texts *texts, const struct task *task,
 			const struct event *event, struct strbuf *out);
 
