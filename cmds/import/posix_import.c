@@ -51,7 +51,7 @@ static struct import_kind *find_kind(struct posix_importing *im, const struct po
 	return import_kinds_name(&im->kinds, strbuf_str(&im->name), EVENT_POSIX_FORMAT, is_full);
 }
 
-/* Takes all event names of a log. The recording also gets the names that have no events. */
+/* Takes all event names of a log into the recording, even names of events that never occurred. */
 static int take_names(struct posix_importing *im, const struct posix_log *log)
 {
 	char name[PT_NAME_MAX + 1];

@@ -16,13 +16,14 @@ enum graph_item_kind {
 };
 
 /*
- * A line of the tree. Items are in the order of a walk from callers to callees.
+ * An item of the tree: a line, or an invisible parent of lines. Each item is followed by its
+ * descendants.
  *
  * @node: the line shows the numbers of this node
  * @func: the line shows the name of this function
- * @end: the index of the first item that is not below this item
- * @parent: the index of the item above. No item is above a GRAPH_HIDDEN item: its @parent is the
- *          index of the item itself
+ * @end: the index of the first item after this item and its descendants
+ * @parent: the index of the parent item. A GRAPH_HIDDEN item has no parent, and its @parent is its
+ *          own index
  */
 struct graph_item {
 	const struct tree_node *node;

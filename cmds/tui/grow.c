@@ -29,8 +29,8 @@ void grow_begin(struct tui *tui)
 	tui->growth.grows = ask_is_recorded(dir);
 	tui->growth.stamp = tui->growth.grows ? growth_stamp(dir) : 0;
 	/*
-	 * The recorder may have written records during the reading, so the reading counts as out of
-	 * date.
+	 * While tui->reading was made, the recorder may have written more records. So tui->reading
+	 * counts as out of date.
 	 */
 	tui->growth.is_stale = tui->growth.grows;
 }
@@ -56,8 +56,8 @@ int grow_open_calls(struct tui *tui, struct uft_err *err)
 	calls->data.modules.syms_dir = opts.syms_dir;
 	calls->is_open = true;
 	/*
-	 * This first follow_look() learns the time up to which records are complete, but does not
-	 * use the time. The next follow_look(), from grow_look(), uses the time.
+	 * follow_look() asks the recorder for the time up to which records are complete. The next
+	 * follow_look(), in grow_replay(), lets the replay show the records up to that time.
 	 */
 	return calls->grows ? follow_look(&calls->follow, err) : 0;
 }

@@ -93,9 +93,9 @@ static void obey_rule(const struct plan_rule *rule, struct decision *d)
 }
 
 /*
- * HOT: applies the filters and the rule of the function at @addr to a call. Stores the results in
- * @d. When the call needs no frame, PLANNED_RECORD is not set in d->flags, and d->has_change is
- * false.
+ * HOT: decides about a call of the function at @addr, by the filters and by the function's rule.
+ * Stores the decision in @d. When the call needs no frame, PLANNED_RECORD is not set in d->flags,
+ * and d->has_change is false.
  */
 static inline void decide_call(struct thread *t, uint64_t addr, const uint64_t *slot,
 			       const struct arch_regs *regs, struct decision *d)
@@ -166,8 +166,8 @@ static void read_at_entry(struct thread *t, const struct frame *f, struct planne
 }
 
 /*
- * Does the actions of @rule that take place at the entry of frame @f. Called after planned.now has
- * become the selection inside of @f.
+ * Does those actions of @rule that take place at the entry of the call with frame @f. When this
+ * function runs, planned.now already applies to the calls inside of that call.
  */
 static void begin_actions(struct thread *t, const struct frame *f, struct planned_frame *pf,
 			  const struct plan_rule *rule)
@@ -234,9 +234,10 @@ static void finish_recording(struct thread *t)
 }
 
 /*
- * PLAN_ESTIMATE: ends the innermost frames whose return address is no longer in the slot. The calls
- * of these frames have returned. A comparison of slots cannot show such a return: the slot of the
- * new call may be lower than the slot of a call that has returned.
+ * PLAN_ESTIMATE: called when a new call begins. Ends the innermost frames whose calls have
+ * returned. A call has returned if its slot does not contain its return address any more. The
+ * addresses of the slots prove nothing: the new call may have a lower slot than a call that has
+ * returned.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -357,10 +358,10 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 }
 
 /*
- * HOT: in an open thread, pushes the frame of a call if planned_may_pass() is true for the called
- * function. Called when the stub cannot push the frame: the stub does not know the function, a jump
- * has ended calls without removing their frames, the ring has no room, or the clock of the thread
- * must be fitted again (clock_refit()).
+ * HOT: in an open thread (planned_pass.h), pushes the frame of a call if planned_may_pass() is true
+ * for the called function. Called when the stub cannot push the frame: the stub does not know the
+ * function, a jump has ended calls without removing their frames, the ring has no room, or the
+ * clock of the thread must be fitted again (clock_refit()).
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -150,7 +150,7 @@ static void release_state(struct thread *t)
 		planned_end(t);
 	if (t->aside && t->aside->planned)
 		planned_end(t->aside);
-	if (t->is_aside) /* an aside (aside.h) stays with the thread state that owns it */
+	if (t->is_aside) /* an aside (aside.h) always belongs to one thread state */
 		return;
 	atomic_store_explicit(&t->in_use, 0, memory_order_release);
 	atomic_fetch_add(&nr_free_states, 1);
@@ -226,8 +226,8 @@ static void begin_thread(void *arg)
 }
 
 /*
- * True when the kernel forbids, or may forbid, this thread to read the time stamp counter
- * (PR_SET_TSC). A new thread inherits this setting from the thread that creates it.
+ * True when the kernel forbids this thread to read the time stamp counter (PR_SET_TSC), or when
+ * prctl(2) cannot get the setting. A new thread inherits the setting from its creator.
  */
 static bool lacks_counter(void)
 {
@@ -355,8 +355,8 @@ static void thread_end(void *arg)
 }
 
 /*
- * COLD, before fork(2). Counts the fork for the recorder, since the parent may end before its child
- * runs.
+ * COLD, before fork(2). Counts the fork. If the parent ends before the child runs, the count tells
+ * the recorder to wait for the child.
  */
 void thread_before_fork(void)
 {
@@ -383,9 +383,10 @@ void thread_leave_ring(struct thread *t)
  * to the ring. So the ring becomes private memory, which no recorder reads. Returns false when no
  * hook was interrupted.
  *
- * At the end of the hook, guard_leave() checks has_aside_records, and then the thread leaves the
- * private ring. If the fork comes after this check, the next hook still writes to the private ring,
- * and the records of that hook are lost.
+ * This function sets has_aside_records. When guard_leave() finds has_aside_records set at the end
+ * of the hook, the thread leaves the private ring. If guard_leave() has read has_aside_records
+ * before the fork, the next hook still writes to the private ring, and the records of the next hook
+ * are lost.
  */
 static bool keep_ring_for_hook(struct thread *t)
 {
@@ -403,7 +404,10 @@ static bool keep_ring_for_hook(struct thread *t)
 	return true;
 }
 
-/* In a child that is not recorded, no hook may write the ends of calls to the parent's rings. */
+/*
+ * In a child that is not recorded, detaches all threads from the parent's rings. Otherwise, at the
+ * end of a call, a hook could write an EXIT to a ring of the parent.
+ */
 static void leave_all_rings(void)
 {
 	for (struct thread *t = atomic_load(&probe_threads); t; t = t->next) {
@@ -417,7 +421,7 @@ static void leave_all_rings(void)
  * In a forked child, gives up @other, which is not the current state of this thread. Usually @other
  * belongs to another thread. But the fork may have interrupted a hook of this thread that was about
  * to switch to @other. The hook continues in the child, uses @other, and must not write to the
- * parent's ring. Therefore this function takes the ring from @other.
+ * parent's ring. Therefore other->ring becomes NULL.
  */
 static void give_up_other(struct thread *other)
 {
@@ -452,8 +456,9 @@ void thread_after_fork(void)
 	probe.pid = getpid();
 	probe.fork_ns = clock_kernel_ns();
 	/*
-	 * If the parent is in another pid namespace, getppid(2) returns 0 (pid_namespaces(7)). As
-	 * long as this process has no arena, its children inherit probe.is_elsewhere.
+	 * If the parent is in another pid namespace, getppid(2) returns 0 (pid_namespaces(7)). If
+	 * the parent had no arena of its own, the arena belongs to an earlier ancestor. Therefore
+	 * probe.is_elsewhere never changes from true to false here.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);
@@ -488,8 +493,9 @@ void thread_after_fork(void)
 }
 
 /*
- * The function that glibc's pthread_atfork() calls. pthread_atfork() itself is linked statically,
- * with a reference that the dynamic linkers of other C libraries do not accept.
+ * The function that glibc's pthread_atfork() calls. A call of pthread_atfork() would link glibc's
+ * code of pthread_atfork() statically into the probe. The dynamic linkers of other C libraries do
+ * not accept the linked code, because its reference to __register_atfork() is not weak.
  */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));

@@ -10,11 +10,11 @@
 
 /*
  * The number of times to wait, 1 ms each, for a thread in the middle of a record. A thread that is
- * not stopped needs nanoseconds.
+ * not stopped finishes a record in nanoseconds.
  */
 #define WAITS_MAX 50
 
-/* Stores the progress: all records that are in the log at this moment are complete. */
+/* Stores the progress of the log. Called only when all records in the log are complete. */
 static void settle_log(struct pxt_drain *drain, uint64_t taken)
 {
 	uint32_t other = ~atomic_load(&drain->part->which) & 1;
@@ -31,9 +31,9 @@ static void settle_log(struct pxt_drain *drain, uint64_t taken)
 }
 
 /*
- * Called when the buffer has been written to the file, and before the buffer is used again. Notes
- * the records that are completely in the file. If only a part of a record has been added, the
- * record is left out.
+ * Called when the buffer has been written to the file, and before the buffer is used again. Stores
+ * the progress of the log. If the file ends with a part of a record, the progress does not include
+ * this record.
  */
 static void buffer_was_written(void *argument)
 {
@@ -71,8 +71,8 @@ static int append_about(struct pxt_drain *drain, uint32_t id, uint64_t time_ns)
 }
 
 /*
- * Ends the stream's gap. Stores the time of the first lost event in @part, if @part has no such
- * time.
+ * Ends the stream's gap. If part->overflow_ns is 0, sets part->overflow_ns to the time of the gap's
+ * first lost event, or to @before_ns if that time is unknown.
  */
 static void note_gap(struct pxt_stream *stream, struct pxt_log_part *part, uint64_t before_ns)
 {
@@ -160,11 +160,11 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if its writer is dead. A stopped writer may never finish,
- * and a dead writer seems to live if a new process has its pid. So when the stream ends, the
- * function waits at most WAITS_MAX times for the writer. Then the last flush skips the record. The
- * stream does not run any more, so no other record gets these cells. Returns true if the caller
- * must look at the tail again.
+ * Skips the unfinished record at the tail if the record's writer is dead. A stopped writer may
+ * never finish, and a dead writer seems to live if a new process has got the writer's pid. So when
+ * the stream ends, the function waits at most WAITS_MAX times for the writer. After these waits,
+ * the last flush of the log skips the record. The stream does not run any more, so no other record
+ * gets the cells of the skipped record. Returns true if the caller must look at the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -178,9 +178,9 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	if (!is_last && !atomic_load(&handle->is_closing))
 		return false;
 	/*
-	 * The last flush skips the record. The record cannot be skipped if the writer has just
-	 * finished the record, or if the cell is invalid. In both cases, the caller looks at the
-	 * tail exactly once more.
+	 * After the last wait, the last flush skips the record. But pxt_ring_skip_of() skips
+	 * nothing if the writer has just finished the record, or if the cell is invalid. In these
+	 * two cases, the caller looks at the tail exactly once more.
 	 */
 	if (++*waits > WAITS_MAX)
 		return is_last &&
@@ -297,7 +297,7 @@ void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain)
 	int is_automatic = 1;
 
 	if (!drain->writer.header.status.is_log_overrun) {
-		/* The previous writer may have appended the STOP before it was killed. */
+		/* The previous writer may have been killed after it had appended the STOP. */
 		bool has_stop = drain->owner && drain->has_stop;
 
 		if (!has_stop && !pxt_log_append(&drain->writer, &event, &is_automatic, true))

@@ -53,7 +53,7 @@ void fst_put_string(struct fst_text *text, const char *string);
 void fst_put_octets(struct fst_text *text, const void *bytes, size_t len);
 /* Append the symbol of an error number, or the number itself. */
 void fst_put_errno(struct fst_text *text, int number);
-/* Append a network address (struct sockaddr) of @len bytes, which need not be aligned. */
+/* Append a network address: the struct sockaddr of @len bytes at @address, aligned or not. */
 void fst_put_address(struct fst_text *text, const void *address, size_t len);
 /* Append a time in UTC: "2026-11-23 01:02:03.123456". @between: ' ', or 'T'. */
 void fst_put_time(struct fst_text *text, const struct timespec *time, char between);

@@ -16,7 +16,8 @@
 
 /*
  * @names: for each function, the text from the function's name to the end of the line
- * @tasks: for each task->index, the text between the kind of event and the name
+ * @tasks: in the order of task->index, the part of a line after the kind of event ("ph") and before
+ *         the name of the function or event
  * @second_ns: the time of the last line, rounded down to a whole second
  * @second_text: the text with which all lines in this second begin
  */
@@ -217,8 +218,9 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 }
 
 /*
- * Write the members that the beginning and the end of an execution share. "id2" gets the member
- * @process of struct execution, because another process may reuse the pid.
+ * Write the line for the beginning or the end of an execution, without "args" and without the
+ * closing brace. "id2" gets the number of the process instead of the pid, because another process
+ * may reuse the pid.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {

@@ -13,8 +13,8 @@
 /*
  * @task: the task whose profile is being written
  * @numbers: the functions, which the file calls frames
- * @first_ns: the time that is 0 in the profile: the earlier one of the recording's first time and
- *         the time of the task's first event. A first event without a time (0) does not count
+ * @first_ns: the origin of the profile's times: the first time in the recording, or the time of the
+ *         task's first event if this event is earlier. An event with the time 0 does not count
  * @last_ns: the task's last time, relative to @first_ns
  */
 struct speedscope {

@@ -39,9 +39,9 @@ void flight_deinit(struct flight *flight);
 
 /*
  * Write the content of ring @index of @proc to <tid>.dat, and replace an earlier snapshot. The
- * thread of the ring may run meanwhile, but no writer may give the ring to another thread. If
- * earlier records are missing, the file begins with a LOST record, which tells how many are
- * missing. A failed write is noted in the store.
+ * thread of the ring may run during the save. But the caller must make sure that no other thread
+ * gets the ring during the save. If earlier records are missing, the file begins with a LOST
+ * record, which contains the number of missing records. A failed write is noted in the store.
  *
  * @nr_tasks: the number of tasks that are saved together, and share --max-size
  */

@@ -8,7 +8,10 @@
 #include "cmds/record/sources/kernel.h"
 #include "utils/base/err.h"
 
-/* True when the tracer can run with all its settings in the instance (Linux 6.13 and later). */
+/*
+ * True when the tracer and all its settings work in @instance_fd, the directory of a tracing
+ * instance (Linux 6.13 and later).
+ */
 bool graph_fits_instance(int instance_fd);
 
 /*

@@ -15,8 +15,8 @@
 /* The largest width that is accepted. No screen has more pixels. */
 #define WIDTH_MAX	 16384
 /*
- * The maximum number of calls in an answer, for a single task and for all tasks together. More
- * calls could not be seen on a screen.
+ * The maximum numbers of calls in an answer: of a single task, and of all tasks together. A screen
+ * could not show more calls.
  */
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000

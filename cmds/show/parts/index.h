@@ -41,7 +41,7 @@ struct indexed_task {
  * Events get depths, like calls. The depth of an event is k + n * INDEX_KINDS_MAX:
  *
  * - k is the number of the event's kind, from 0 on. If there are more than INDEX_KINDS_MAX kinds,
- *   all further kinds have the number of the last kind.
+ *   all further kinds have the number INDEX_KINDS_MAX - 1.
  * - n is the number of earlier events with the same kind, task and time. The maximum of n is
  *   INDEX_AT_ONCE - 1.
  */

@@ -291,7 +291,7 @@ static bool take_nvcc_until(struct parsing *p, const char *word)
 }
 
 /*
- * Take an option of nvcc. Its options are whole words: -lineinfo is not -l with a library
+ * Take an option of nvcc. The options of nvcc are whole words: -lineinfo is not -l with a library
  * "ineinfo", and -odir is not -o with an output "dir".
  */
 static void take_nvcc_option(struct parsing *p, const char *word)
@@ -460,10 +460,10 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * -x sets the language of the files that follow -x in the command. clangd moves the
-		 * source to the end of the command. There, -x would apply even to a source that
-		 * came before -x. Therefore, if the command has several sources, such a source gets
-		 * no -x.
+		 * -x sets the language of the files that follow -x in the command. But clangd moves
+		 * the source to the end of the command, after all options. Therefore a source gets
+		 * only the -x options that come before the source. But if the command has a single
+		 * source, the source gets all -x options.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

@@ -135,8 +135,8 @@ static uint64_t built_ns(struct sources *sources, const struct trace_data *data,
 }
 
 /*
- * Read the file. A relative name is searched in the current directory, and then in the directory of
- * the module.
+ * Read the source file @file. If the name of @file is relative, the function looks for the file in
+ * the current directory, and then in the directory of the module.
  */
 static const char *read_file(struct source_text *text, const struct source_file *file,
 			     const struct source_asker *asker)

@@ -5,14 +5,14 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The largest number of bytes of all names and definitions that a recorder writes. Imports and
- * readers accept twice as many.
+ * The maximum total size of the names and definitions that a recorder writes, in bytes. Imports and
+ * readers accept twice this size.
  */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 
 /*
- * Write a blank, and then @word URL-encoded, so that it contains no blank. "" becomes "%", and NULL
- * becomes "%00".
+ * Append a blank, and then @word in URL encoding. The encoded word contains no blank. An empty
+ * @word becomes "%", and NULL becomes "%00".
  */
 void fst_definition_word(struct strbuf *out, const char *word);
 

@@ -24,9 +24,9 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 
 /*
  * Open a file of debug information that several programs share. The file's build-id is the @bytes
- * bytes at @id. The file is first searched by this build-id, like other debug files. If this search
- * fails, and @name is an absolute path, the file @name is opened by file_open_strange(), because
- * @name comes from an untrusted file. Relative names are refused.
+ * bytes at @id. The function first looks for a file with this build-id, as for other debug files.
+ * If there is no such file, and @name is an absolute path, the function opens the file @name by
+ * file_open_strange(), because @name comes from an untrusted file. Relative names are refused.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,
 			    struct elf_file *debug);

@@ -18,9 +18,9 @@
 int object_symtab_load(const char *path, struct symtab *out, struct uft_err *err);
 
 /*
- * Like object_symtab_load(), but only if the file has the build-id @build_id, which is not "".
- * Returns 1 on success, 0 with an empty @out when @path is unreadable or has another build-id, or
- * -ENOMEM.
+ * Like object_symtab_load(), but only if the build-id of the file is @build_id. The caller must not
+ * pass an empty @build_id. Returns 1 on success. Returns 0 with an empty @out when the file has
+ * another build-id, or cannot be loaded. Returns -ENOMEM when memory is short.
  */
 int object_symtab_load_same(const char *path, const char *build_id, struct symtab *out,
 			    struct uft_err *err);
