@@ -52,9 +52,10 @@ int reader_open_records_of(struct trace_data *data, const struct opts *opts, con
 			   struct uft_err *err);
 
 /*
- * Returns 0 when the recording has records of tasks, or other events that the options show. Other
- * events count only if the recording does not grow. Returns CMD_NO_DATA with @err in all other
- * cases. For the view of `live`, @err stays empty, because the recorder has already warned.
+ * Returns 0 when the recording has records of tasks. Without records of tasks, returns 0 only if
+ * the recording does not grow and has kernel, perf or process files whose events the options show.
+ * Otherwise returns CMD_NO_DATA with @err. For the view of `live`, these files do not count, and
+ * @err stays empty, because the recorder has already warned.
  */
 int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);

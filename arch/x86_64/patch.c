@@ -29,8 +29,9 @@ void arch_write_gate(uint8_t gate[ARCH_GATE_BYTES], const uint64_t *cell)
 }
 
 /*
- * Writes code that only returns, in place of a hook. Most hooks return to their caller. XRay's
- * exit hook, which is reached by a jump, returns to the caller of the function.
+ * Writes code that only returns. This code runs instead of a hook. Most hooks return to their
+ * caller. A traced function reaches XRay's exit hook by a jump, so this hook returns to the caller
+ * of the traced function.
  */
 void arch_write_pass(uint8_t pass[ARCH_PASS_BYTES])
 {

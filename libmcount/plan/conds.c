@@ -89,8 +89,9 @@ static uint64_t widen_float(uint32_t bits)
 		return sign;
 	if (exponent == 0) {
 		/*
-		 * The number is subnormal. Shift the fraction until its bit 23 is 1, and drop this
-		 * bit. Normal numbers do not store it.
+		 * The float is subnormal, but the double will be normal. Shift the fraction until
+		 * bit 23 of the fraction is 1. Drop this bit, because a normal double does not
+		 * store its highest bit.
 		 */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 
@@ -149,8 +150,9 @@ static uint64_t load_float(const struct plan_cond *cond, const struct subject *s
 }
 
 /*
- * Converts the bits of a double to an integer that compares as the double does. Without the sign,
- * the bits of doubles are already in order.
+ * Converts the bits of a double to an integer. If neither of two doubles is NaN, their integers
+ * compare as the doubles do. If the sign bit is 0, the bits already are this integer. If the sign
+ * bit is 1, the integer is the negated value of the other bits.
  */
 static int64_t order_of(uint64_t bits)
 {

@@ -5,8 +5,9 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * HOT. Writes an event for each watched value that has changed since the last call for @t. The
- * first call writes all values.
+ * HOT. Writes an event for each watched value that has changed since the previous watch_look() for
+ * @t. Writes all values in two cases: at the first watch_look() after planned_begin(), and at the
+ * first watch_look() after a new plan that watches other variables.
  */
 void watch_look(struct thread *t, uint64_t time_ns);
 

@@ -127,9 +127,9 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	if (found <= 0)
 		return;
 	/*
-	 * If the number has changed meanwhile, the recorder that gave the number has detached.
-	 * @place may come from the detached recorder or from a newer one. In either case, @place
-	 * is given back unused.
+	 * If numbers[] no longer has the value that was read above, the recorder that gave this
+	 * value has detached. @place may come from the detached recorder or from a newer recorder.
+	 * In either case, @place is given back unused.
 	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {

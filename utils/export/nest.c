@@ -96,7 +96,10 @@ static bool begin_nested(struct nest *nest, struct nest_task *task, const struct
 	return begin_edge(nest, task, event->func, edge);
 }
 
-/* End the call of @event. Calls within it whose ends are missing are ended first. */
+/*
+ * End the call to which the EXIT @event belongs. If calls inside this call are still open, their
+ * ends are missing. End these inner calls first.
+ */
 static bool end_nested(struct nest_task *task, const struct event *event, struct nest_edge *edge)
 {
 	size_t depth = task->depth - task->is_out;

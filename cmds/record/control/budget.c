@@ -6,9 +6,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * When functions must be left out, the calls of the other functions may take only this part of
- * room(). If these calls took all of room(), a small rise of the cost would require another
- * decision.
+ * If recorded calls cost more than room(), budget_decide() chooses functions to leave out until the
+ * remaining calls cost at most AIM * room(). If the remaining calls cost nearly room(), a small
+ * rise of their cost would require more functions to be left out.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */
@@ -23,7 +23,10 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 {
 	double own = ((double)t->cpu_ns - t->calls * b->call_ns) / (1 + b->left_rate * b->left_ns);
 
-	/* The estimated cost of calls may exceed the CPU time, so the result has a minimum. */
+	/*
+	 * If the estimated cost of the calls exceeds the CPU time, the computed time is negative.
+	 * To keep the result positive, at least 1/16 of the CPU time is returned.
+	 */
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 

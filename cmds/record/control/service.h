@@ -17,8 +17,8 @@
 struct client;
 
 /*
- * The socket for other commands. Only the control thread uses the struct. Members above the empty
- * line are set before service_listen().
+ * The recorder's socket for requests of other utrail commands. Only the control thread uses the
+ * struct. Members above the empty line are set before service_listen().
  *
  * @program_fd: a pidfd of the program, when the program exists
  * @service_fd: the socket; -1: no request can come

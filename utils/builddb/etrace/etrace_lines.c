@@ -37,7 +37,7 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
  *
  * @tag: the tag of the other pieces; NULL: the text is argument number @number
  * @is_counted: pieces with @tag have numbers
- * @nr_parts: number of pieces that have got a number so far
+ * @nr_parts: the number that the next piece with a numbered @tag gets. The first piece gets 0
  * @is_behind_newline: the last piece had the tag Cont, so Cont_end must follow before other tags
  */
 struct pieces {
@@ -108,8 +108,9 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 }
 
 /*
- * Writes "Env[0]", or "Env|" if @is_bare is set. The published description has "Env|", but the
- * original parser reads only the form with a number.
+ * A text shorter than ETRACE_PART gets the tag "Env[0]", or "Env|" if lines->is_bare is set. The
+ * parts of a longer text get "Env[0]", "Env[1]" and so on, even if lines->is_bare is set. The
+ * published description has "Env|", but the original parser reads only tags with a number.
  */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {

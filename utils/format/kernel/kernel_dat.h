@@ -44,10 +44,11 @@ struct kernel_header {
 };
 
 /*
- * Read the text of kernel_header (doc/formats/events.md, "Kernel files").
+ * Read the text of kernel_header, which has copies of tracefs files (doc/formats/events.md, "Kernel
+ * files").
  *
- * @is_cut: becomes true if the text ends in the middle of one of its files, for example because the
- *          recorder was killed. All files before the incomplete file are valid
+ * @is_cut: becomes true if the text ends in the middle of a copy, for example because the recorder
+ *          was killed. All copies before the incomplete copy are valid
  *
  * Returns 0, -EBADMSG with the offset and the expected value in @err, or -ENOMEM.
  */
@@ -67,9 +68,9 @@ void kernel_header_put_file(struct strbuf *out, const char *name, const char *co
  * A kind of event, mostly a tracepoint, from a file "events/<system>/<event>/format".
  *
  * @format: the content of the file
- * @id: its number, with which its records begin
- * @task_offset: the offset of the field "next_pid" or "pid" in a record of a scheduler event. The
- *               field names the task that the event is about; 0: there is no such field
+ * @id: the number of this kind of event. The data of each record of this kind begins with @id
+ * @task_offset: the offset of the field "next_pid" or "pid" in a record of a scheduler event. This
+ *               field has the id of the task that the event is about. 0: there is no such field
  * @graph: the layout of a call of a kernel function. If the event is not such a call, graph.kind is
  *         KERNEL_GRAPH_NONE
  * @is_tracer: the event is not a tracepoint. One of the kernel's tracers writes the event, for
@@ -128,7 +129,8 @@ struct kernel_page {
  * One record.
  *
  * @data: struct trace_entry (include/linux/trace_events.h), and then the fields of the event
- * @start: the record in the page: first the words with its type, time and length, and then @data
+ * @start: the record in the page: one or two 32-bit words with the type, time and length of the
+ *         record, followed by @data
  */
 struct kernel_record {
 	uint64_t time_ns;

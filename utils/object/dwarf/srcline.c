@@ -71,8 +71,8 @@ void srcline_close(struct srcline *lines)
 
 /*
  * Find the unit that has @addr. dwarf_addrdie() needs a table of address ranges, which clang does
- * not write. dwarf_get_units() is not asked for split units: it would open any file that the
- * program names, and would wait for a FIFO.
+ * not write. dwarf_get_units() is not asked for split units. If asked, dwarf_get_units() would open
+ * any file that the program names, and would wait for a FIFO.
  */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {

@@ -23,7 +23,7 @@
 
 /*
  * A source of one task. The functions below are for callers that need more than source.h offers,
- * for example the offset of a record in the file, or the damage.
+ * for example the offset of a record in the file, or the report of a damaged block.
  *
  * @place: the session and the address space at the time of the last payload, if any
  * @fd: -1 between two reads, unless the source @keeps_open its file
@@ -31,7 +31,8 @@
  * @next_offset: the offset of the next byte to read
  * @end_offset: reading ends at this offset, or at the end of the file if the file is shorter
  * @buf: NULL before the first read; [@at, @len) is not decoded yet
- * @cap, @full_cap: the size of @buf, and its size from the second read on
+ * @cap: the size of @buf
+ * @full_cap: the size of @buf from the second read on
  * @is_damaged: the source ends at the damage, even if the file grows
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads that are in another file than their records (event_data.h)
@@ -40,7 +41,7 @@
  *
  * @compact: the blocks; NULL: the file is not compact
  * @is_whole: the buffer ends where a record ends
- * @cursor: position in a block that is read call by call; NULL: none was needed yet
+ * @cursor: the position in a block that is read call by call; NULL before the first such block
  * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
  * @after_lost_ns: the time of the blocks after a damaged block; 0: unknown. If no record was read
  *                 before the damage, the lost records get this time
@@ -92,7 +93,10 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 /* True for an ENTRY or EXIT without payload, as most records are. */
 static inline bool record_is_plain_call(const struct record *rec)
 {
-	/* The bits of the type (ENTRY or EXIT), of the payload (none), and of the magic. */
+	/*
+	 * One bit of the type, which is 0 in an ENTRY or EXIT and 1 in other records. RECORD_MORE,
+	 * which is 0 in a record without payload. The bits of the magic.
+	 */
 	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
 
 	return (rec->data & mask) == RECORD_MAGIC << RECORD_MAGIC_SHIFT;

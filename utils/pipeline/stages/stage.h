@@ -98,7 +98,8 @@ struct pending_call {
  * @is_out: the task is not on a CPU; @out_ns: the time when the task left the CPU
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherited_depth: the number of calls that were open before the task's first record of a call
+ * @inherited_depth: the number of calls that enclose the call of the program's first ENTRY or EXIT
+ *                   in this task
  * @wants_depth: after LOST, the next record tells the depth of the stack
  * @has_kernel: some of the calls may be the kernel's
  * @is_plain: all events of the batch were calls whose indent is right without stg_indent()

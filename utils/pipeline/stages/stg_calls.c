@@ -131,8 +131,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * Store the number of calls around the task's first record. This number may be above 0 in a forked
- * child, in a time range, and in a recording that begins late.
+ * The task's first ENTRY or EXIT of the program belongs to a call. Store the number of calls that
+ * enclose this call. This number may be above 0 in a forked child, in a time range, and in a
+ * recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -143,8 +144,10 @@ static void note_first_record(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * Set the number of frames to the record's depth, after LOST and at a task's first event. If the
- * first event comes from the scheduler, the number is not set, as in uftrace.
+ * Set the number of frames to the number of calls that were open before @event. This is done at two
+ * events: the first ENTRY or EXIT after LOST, and the task's first ENTRY or EXIT. As in uftrace,
+ * the task's first ENTRY or EXIT does not set the number if an event of the scheduler came earlier.
+ * ENTRYs and EXITs of the kernel are ignored. Returns false when there is no memory.
  */
 static bool resync_frames(struct stg_calls *calls, struct event *event)
 {
@@ -228,8 +231,8 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		event->flags |= EVENT_RECURSIVE;
 	}
 	/*
-	 * A frame without a recorded entry has address 0 and no function. @func is checked because
-	 * an EXIT of a damaged file may have address 0, too.
+	 * A frame without a recorded entry has address 0 and no function. If an EXIT of a damaged
+	 * file has address 0, the addresses are equal. For this case, func is checked.
 	 */
 	if (unlikely(frame->addr != event->addr || !func)) {
 		if (!func && frame->child_ns > event->total_ns)
@@ -257,8 +260,8 @@ static bool is_outside(const struct stg_calls *calls)
 }
 
 /*
- * Returns the number of calls around an event that is no call. As in uftrace, a hidden outermost
- * library call does not count.
+ * Returns the depth of an event that is neither ENTRY nor EXIT: the number of open calls, without
+ * the first nr_seeded calls. As in uftrace, a hidden outermost library call does not count.
  */
 static uint32_t event_depth(const struct stg_calls *calls)
 {
@@ -375,8 +378,8 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 
 /*
  * Returns a limit in time: pair_fast() may handle only events before this limit. The limit is 0 in
- * two cases: handle() must find the depth of the stack, or the task has calls of the kernel while
- * no function of the program is open.
+ * two cases: handle() must find the depth of the stack, or the task may have calls of kernel
+ * functions and no function of the program is open.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
