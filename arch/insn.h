@@ -14,9 +14,9 @@
 struct isa;
 
 /*
- * A disassembler of one instruction set, for one thread. insns_step(), insns_look_through(),
- * insns_near_names() and insns_far_names() do not change the disassembler, so any thread may call
- * these functions.
+ * A disassembler of one instruction set. A disassembler belongs to one thread. But any thread may
+ * call insns_step(), insns_look_through(), insns_near_names() and insns_far_names(), because these
+ * functions do not change the disassembler.
  */
 struct insns;
 
@@ -107,11 +107,11 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may lead to an instruction after the first one */
+	INSN_LANDS,	     /* an indirect jump may lead to a moved instruction after the first */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */
-	INSN_TOO_MUCH,	     /* there is no room for all code that would have to be moved */
+	INSN_TOO_MUCH,	     /* no room for the moved code, for example in struct insn_code */
 };
 
 #define INSN_CODE_MAX  64
@@ -124,8 +124,9 @@ enum insn_refusal {
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: each element is the offset of a 4-byte displacement in @bytes. If @bytes are placed at
  *         an address TO other than @from, add @from - TO to each displacement
- * @ret_at: when the last instruction is a call: the offset of the low half of the return address
- *          that @bytes pushes. The high half is INSN_RET_HIGH bytes further on. 0: there is no call
+ * @ret_at: if the last instruction is a call: the offset in @bytes of the low half of the return
+ *          address that @bytes pushes. The high half is at the offset @ret_at + INSN_RET_HIGH. If
+ *          the last instruction is no call, @ret_at is 0
  * @ret: the return address, to which insn_load_at() adds a load address
  * @ends: code after @bytes would never be reached
  * @refusal: enum insn_refusal, set when insns_move(), insns_move_all() or insns_go_on() returns
@@ -216,7 +217,7 @@ unsigned insns_near_reach(const struct insns *insns);
 
 /*
  * The functions that an instruction set must provide for the functions above. A struct insns begins
- * with a pointer to its struct insn_set, which open() sets.
+ * with a pointer to the struct insn_set of the instruction set. @open stores this pointer.
  */
 struct insn_set {
 	int (*open)(struct insns **out, struct uft_err *err);

@@ -100,7 +100,10 @@ static bool find_dynamic(const struct elf_file *file, GElf_Phdr *table)
 	return nr == 1 && table->p_filesz <= DYNAMIC_MAX_BYTES;
 }
 
-/* True when @load maps the bytes of the file at table->p_offset to the address of @table. */
+/*
+ * True when @load maps the whole table to table->p_vaddr. The table consists of the table->p_filesz
+ * bytes at table->p_offset in the file.
+ */
 static bool has_all_of(const GElf_Phdr *load, const GElf_Phdr *table)
 {
 	uint64_t at = table->p_vaddr - load->p_vaddr;
@@ -109,7 +112,9 @@ static bool has_all_of(const GElf_Phdr *load, const GElf_Phdr *table)
 	       table->p_filesz <= load->p_filesz - at && table->p_offset - load->p_offset == at;
 }
 
-/* True when @load and @table have bytes in one page, or when the end of @load is not computable. */
+/*
+ * True when @load and @table share a page of memory, or when the end of @load cannot be computed.
+ */
 static bool shares_page(const GElf_Phdr *load, const GElf_Phdr *table, bool is_32)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);

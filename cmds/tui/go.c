@@ -307,8 +307,9 @@ int go_sessions(struct tui *tui, struct uft_err *err)
 }
 
 /*
- * Returns the index of a program. @nr counts only the programs that have calls, from 0 on.
- * If there is no such program, returns the index of the present program.
+ * Returns the index of the program with the number @nr. Only programs that have calls get numbers;
+ * the first number is 0. If no program has the number @nr, returns the index of the present
+ * program.
  */
 static size_t program_number(const struct tui *tui, size_t nr)
 {

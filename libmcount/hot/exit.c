@@ -33,9 +33,9 @@ NOINLINE static uint64_t exit_unguarded(uint64_t slot, const struct arch_regs *r
 	struct thread *t = guard_return();
 
 	/*
-	 * If @t is NULL, only the return address is found, and nothing is recorded. Either the
-	 * thread is not traced any more, or a hook of the thread is interrupted, and the aside
-	 * (aside.h) is missing or in use.
+	 * There are two reasons for a NULL @t: the thread is not traced any more, or a hook of the
+	 * thread is interrupted and the aside (aside.h) is missing or in use. In these cases
+	 * nothing is recorded, and frames_find_return() finds the return address.
 	 */
 	return t ? exit_guarded(t, slot, regs) : frames_find_return(slot);
 }

@@ -371,9 +371,10 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	    (!is_known && !planned_may_pass(t->planned, find_func(t->planned, addr))))
 		return false;
 	/*
-	 * The first test of t->fast_limit: a call that is too deep needs no room in the ring. The
-	 * second test: hot_reserve() may report a fork, and the recording may end during
-	 * hot_reserve(). Either event may settle the thread, and fast_limit then permits no frame.
+	 * A call that is too deep needs no room in the ring, so t->fast_limit is tested before
+	 * hot_reserve(). During hot_reserve(), a fork may be reported, or the recording may end.
+	 * Either event may settle the thread. After that, t->fast_limit permits no frame, so
+	 * t->fast_limit is tested again.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -540,8 +541,8 @@ static bool has_frame_for(struct thread *t, uint64_t addr)
 }
 
 /*
- * Enters a call of a function that announces its return (XRay). Pushes a frame if the filters and
- * the rule of the function require a frame.
+ * Enters a call of a function that announces its return (XRay). Pushes a frame if decide_call()
+ * finds that the call needs a frame.
  */
 static void judge_announced(struct thread *t, const uint64_t *slot, uint64_t id, uint64_t ret,
 			    uint64_t addr, const struct arch_regs *regs)

@@ -5,10 +5,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A child of vfork(2) has its parent's `self`. So the parent makes a state with a ring for the
- * child, and `self` points to that state until the child executes a program or ends. The child
- * inherits the parent's open calls. The child returns from vfork(2), but from no other inherited
- * call.
+ * A child of vfork(2) and the waiting thread of the parent use the same variable `self`. This
+ * variable points to the thread's state (probe.h). So the parent makes a second state with a ring,
+ * for the child. `self` points to the child's state until the child executes a program or ends. The
+ * child inherits the parent's open calls. The child returns from vfork(2), but from no other
+ * inherited call.
  *
  * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */

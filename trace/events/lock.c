@@ -17,8 +17,9 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renews the mutex in a forked child. The thread that may hold it does not exist in the child. The
- * mutex is recursive, so that the signal handler of a fault may log.
+ * Renews the mutex in a forked child. If another thread of the parent holds the mutex at the fork,
+ * that thread does not exist in the child. The mutex is recursive, so that the signal handler of a
+ * fault can log while the faulting thread holds the mutex.
  */
 static void renew_mutex(void)
 {
@@ -46,8 +47,9 @@ __attribute__((constructor)) static void prepare(void)
 
 /*
  * Blocks signals, and disables cancellation. A cancelled thread, or a signal handler that jumps
- * away, would leave the lock locked. Signals that a fault raises are not blocked, since they cannot
- * wait. One of them is SIGSYS: a sandbox may make system calls in the handler of this signal.
+ * away, would leave the lock locked. The signals of faults are not blocked: if a fault raises a
+ * blocked signal, the kernel kills the process. SIGSYS is not blocked either, since a sandbox may
+ * make system calls in the handler of SIGSYS.
  */
 static void hold_thread(struct fst_held *held)
 {
@@ -135,7 +137,7 @@ void fst_owner_set(int fd)
 {
 	if ((owner_uid != (uid_t)-1 || owner_gid != (gid_t)-1) &&
 	    fchown(fd, owner_uid, owner_gid) < 0)
-		return; /* the log is written even if its owner cannot be set */
+		return; /* the log or lock file is used even if the file's owner cannot be set */
 }
 
 static int open_lock_file(void)
@@ -184,7 +186,10 @@ int fst_replace_fd(int old, int fd)
 	if (fd < 0 || fd == old || old < 0)
 		return fd;
 
-	/* Another thread may take the number at any time, so dup3() could close its file. */
+	/*
+	 * Another thread may open a file at any time, and the file may get the number @old. dup3()
+	 * would close this file.
+	 */
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, old);
 
 	if (moved == old) {

@@ -19,9 +19,9 @@
 #define DATADIR_PROCESSES	  "proc.dat"
 
 /*
- * True when @name is the name of a file of a data directory, or the DATADIR_TMP of such a name.
- * utrail creates only files with these names in a data directory. When utrail replaces a data
- * directory, only files with these names are deleted.
+ * True when @name is the name of a file of a data directory, or the temporary name DATADIR_TMP() of
+ * such a file. utrail creates only files with these names in a data directory. When utrail replaces
+ * a data directory, only files with these names are deleted.
  */
 bool datadir_has_name(const char *name);
 

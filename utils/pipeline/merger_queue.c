@@ -1,4 +1,4 @@
-/* Events of one task that wait for their lane (see merger.h). */
+/* Each queue keeps the events of one task until a consumer has taken the events (see merger.h). */
 #include "utils/pipeline/merger.h"
 
 #include <errno.h>

@@ -47,7 +47,10 @@ struct talks {
 	/* the number of conversations whose HELLO had the protocol version @other_version */
 	unsigned nr_other_version;
 	unsigned other_version;
-	/* conversations that one side has ended with ERROR after a message that it refused */
+	/*
+	 * the number of conversations with believed peers that were ended early: the recorder has
+	 * refused a message, or the probe has sent ERROR
+	 */
 	unsigned nr_refused;
 };
 
@@ -60,8 +63,8 @@ struct talks {
  * @socket_name: the name with which probes find the recorder
  * @secret: the proof that a process is a probe of this recording
  * @address: @socket_name and @secret in one text, for the program's environment
- * @working_ms: the time between two messages which tell the process of @served that the recorder
- *              is working
+ * @working_ms: the minimum time between two messages CONTROL_WORKING to the process of @served.
+ *              These messages tell the process that the recorder is working
  * @served: the conversation of the process that waits for the recorder's work, or NULL
  * @told_ms: the time of the last message to @served, or the time when the work began
  * @declined: the number of processes that had too little address space for tracing

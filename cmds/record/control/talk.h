@@ -66,8 +66,8 @@ void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
 /*
- * Move the conversation to the end of its list, because its process has sent a message. When room
- * is needed, conversations at the start of the list are ended first.
+ * Move @talk to the end of talk->list, after the peer of @talk has sent messages. When another
+ * conversation needs room, the recorder ends the conversation at the start of the list.
  */
 void talk_touch(struct conversation *talk);
 

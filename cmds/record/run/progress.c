@@ -82,7 +82,10 @@ static void add_text(const struct run_progress *progress, struct strbuf *out)
 
 	writers_sum(&progress->rec->writers, &sum);
 	add_time(out, (clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns) / 1000000000);
-	/* A flight recording has no file yet, and its new records replace old ones. */
+	/*
+	 * With --flight, the newest records of each task stay in memory, and replace older records.
+	 * So the line shows the size of the records in memory.
+	 */
 	if (progress->rec->settings->flight_bytes)
 		strbuf_addf(out, ", %.1f MB of %u task%s in memory", megabytes(sum.ring_bytes),
 			    sum.nr_rings, sum.nr_rings == 1 ? "" : "s");

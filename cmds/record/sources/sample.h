@@ -15,7 +15,7 @@ struct process;
  * @proc: NULL when the slot is free
  * @caller: the address of the caller; 0: unknown
  * @calls: the number of calls whose entry was seen
- * @ended: the number of these calls whose end was seen, too
+ * @ended: the number of calls whose entry and end were seen
  * @sum_ns: the sum of the durations of the @ended calls
  */
 struct sampled_call {
@@ -31,11 +31,12 @@ struct sampled_call {
 #define SAMPLE_LEVELS 64
 
 /*
- * The sample. Any thread may use it under @lock. All members but the lock start as zeros.
+ * The sample. Any thread that holds @lock may use the sample. All members but the lock start as
+ * zeros.
  *
- * @bytes: the size of all records
- * @looked_at: the size of the records that were read
- * @entries: the number of calls whose entry was seen, even if they have no slot in @calls
+ * @bytes: the size of all records that sample_take() was given
+ * @looked_at: the size of the records that sample_take() has read
+ * @entries: the number of calls whose entry was seen, with or without a slot in @calls
  */
 struct sample {
 	pthread_mutex_t lock;

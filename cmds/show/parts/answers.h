@@ -1,6 +1,6 @@
 /*
- * Answers to the page of a recording that is shown in parts: the progress of reading, calls of a
- * range, sums of a range (doc/internals/show.md, "Recordings in parts").
+ * Answers to requests of a page that shows a recording in parts: the progress of reading, calls of
+ * a range, sums of a range (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_ANSWERS_H
 #define UTRAIL_CMDS_SHOW_ANSWERS_H
@@ -10,7 +10,7 @@
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Write the page itself, which requests its calls later (answer_calls()). */
+/* Write the page without calls. The page requests calls later (answer_calls()). */
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*
@@ -39,11 +39,13 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
 		 const char *tasks, struct strbuf *out);
 
 /*
- * A search for the next call after a place, or for the last call before it.
+ * A search for a call. If @is_backwards is set, the search finds the last call before a place. If
+ * not, the search finds the next call after the place.
  *
- * @functions: the functions whose calls are searched, as numbers separated by commas
- * @kinds: NULL, or kinds of events, as numbers separated by commas. The search is then for events
- *         of these kinds, and not for calls
+ * @functions: the numbers of functions, separated by commas. The search finds only calls of these
+ *             functions
+ * @kinds: NULL, or the numbers of kinds of events, separated by commas. If @kinds is not NULL, the
+ *         search finds events of these kinds, and no calls
  * @task, @at_ns, @depth: the place
  */
 struct part_search {
@@ -56,9 +58,9 @@ struct part_search {
 };
 
 /*
- * Write JSON: the task, begin, duration, depth and text of the call that was found, or {} when
- * there is none. Calls are ordered by time. Calls with the same time are ordered by task. Returns 0
- * or a negative errno.
+ * Write JSON: the task, start time, duration, depth and text number of the found call or event, or
+ * {} when nothing was found. Calls are ordered by time. Calls with the same time are ordered by
+ * task. Returns 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
@@ -80,8 +82,8 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * A request to end the work on sums (answer_functions(), answer_tree()) before they are complete.
- * The struct starts as zeros. The owner initializes and destroys @lock.
+ * A request to end answer_functions() or answer_tree() before the sums are complete. The struct
+ * starts as zeros. The owner initializes and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the sum that is being made, or NULL
@@ -106,7 +108,7 @@ void sums_stop(struct sums_stop *stop, bool stops_all);
 
 /*
  * Returns the progress of the present sum: the fraction of the recording that has been read, from 0
- * to 1. Returns -1 when nothing is read for a sum. May be called from any thread.
+ * to 1. Returns -1 when no recording is being read for a sum. May be called from any thread.
  */
 double sums_progress(struct sums_stop *stop);
 

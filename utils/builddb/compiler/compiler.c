@@ -27,7 +27,10 @@ static bool is_one_of(const char *const words[], size_t nr, const char *name, si
 	return false;
 }
 
-/* True when the name, or its part after any dash, is a driver: "arm-none-eabi-gcc". */
+/*
+ * True when @name is an element of @drivers, or ends with a dash and an element of @drivers:
+ * "arm-none-eabi-gcc".
+ */
 static bool is_driver(const char *name, size_t len)
 {
 	for (size_t at = 0; at < len; at++) {

@@ -307,7 +307,10 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 	return problem ? problem : add_text(event, *left);
 }
 
-/* Take the '|' after a tag. The published description has no '|' after "<tag>_end". */
+/*
+ * Take the '|' after a tag. In CAS' published description (doc/formats/etrace.md), "<tag>_end" has
+ * no '|'.
+ */
 static bool take_bar(struct text tag, struct text *left)
 {
 	static const char end[] = "_end";
@@ -367,7 +370,10 @@ static const char *name_task(struct etrace_reader *reader, struct text *left)
 	return NULL;
 }
 
-/* Begin a variable. It belongs to the tasks that were named before it. */
+/*
+ * Begin a variable. The variable belongs to the tasks in reader->named: the tasks of all UPID lines
+ * since the previous variable.
+ */
 static void begin_variable(struct etrace_reader *reader)
 {
 	size_t at;
@@ -427,7 +433,10 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 		note_wrong_line(reader, tag.at - line->start, problem);
 }
 
-/* True when a line of an environment has no head, as in the published description. */
+/*
+ * True when a line of an environment has no head. In CAS' published description, such lines have no
+ * heads.
+ */
 static bool is_headless(const struct etrace_reader *reader, const struct line *line)
 {
 	struct text left = line->left;

@@ -1,6 +1,6 @@
 /*
- * Calls of kernel functions, as the kernel's function_graph tracer writes them. They are records of
- * kernel-cpu<N>.dat that are not tracepoints.
+ * Records of calls of kernel functions in kernel-cpu<N>.dat. The kernel's function_graph tracer
+ * writes these records, which are not records of tracepoints.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_GRAPH_H
 #define UTRAIL_FORMAT_KERNEL_GRAPH_H
@@ -25,7 +25,7 @@ struct kernel_field {
 /*
  * The fields of a call's record.
  *
- * @depth: kernels differ in its size and offset, and some do not have it
+ * @depth: the size and the offset depend on the kernel; size 0: the kernel has no such field
  * @plain_bytes: the least length of a record that has an address of 64 bits and a depth of 32 bits;
  *               0: these fields have other sizes
  */

@@ -1,4 +1,7 @@
-/* Builds pages of kernel-cpu<N>.dat from records of other pages, with new times. */
+/*
+ * Builds pages of kernel-cpu<N>.dat from records of other pages. Each record gets a new time and
+ * task.
+ */
 #ifndef UTRAIL_FORMAT_KERNEL_PAGES_H
 #define UTRAIL_FORMAT_KERNEL_PAGES_H
 

@@ -23,7 +23,8 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 }
 
 /*
- * True when no jump overlaps the island at @addr. A jump may end in the padding after its function.
+ * True when no jump instruction of @sites overlaps the island at @addr. The last bytes of such a
+ * jump may be in the padding after the function.
  */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
@@ -59,7 +60,10 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 	       does_end(code, insns, func);
 }
 
-/* Add windows for the padding after functions around @site, unless @windows has the padding. */
+/*
+ * Add a window for the padding after each function near @site, if an island fits into the padding.
+ * Padding that is in @windows already gets no second window.
+ */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)
 {

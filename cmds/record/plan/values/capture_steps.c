@@ -7,7 +7,10 @@
 
 #define WORD 8U
 
-/* Returns the instruction set of the probe, which is that of this machine. */
+/*
+ * Returns the instruction set for which this utrail is built. The probe has the same instruction
+ * set.
+ */
 static const struct isa *own_isa(void)
 {
 	return isa_of(arch_elf_machine, WORD);

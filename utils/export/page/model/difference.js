@@ -55,7 +55,8 @@ export function diffRows(base, pair) {
 }
 
 /**
- * Returns the increase from @base to @pair in percent of @base, or null when one of them is 0.
+ * Returns the increase from @base to @pair, in percent of the absolute value of @base. Returns null
+ * when @base or @pair is 0.
  * @param {number} base
  * @param {number} pair
  */
@@ -63,8 +64,8 @@ export const percentMore = (base, pair) =>
 	(base === 0 || pair === 0 ? null : (pair - base) * 100 / Math.abs(base));
 
 /**
- * A path of calls that exists in one or both recordings. showSide() chooses the recording whose
- * sums are the width of the node.
+ * A path of calls that exists in one or both recordings. showSide() chooses one recording. The sums
+ * of this recording determine the widths of the nodes.
  */
 export class DiffNode extends FlameNode {
 	/**
@@ -81,7 +82,8 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * The change, from -1 (only in the base) to 1 (only in the pair), as in `graph --diff`.
+	 * The change of the total time, as in `graph --diff`: from -1 (only the base has a time) to
+	 * 1 (only the pair has a time).
 	 * @returns {number}
 	 */
 	get change() {
