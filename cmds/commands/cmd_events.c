@@ -102,9 +102,12 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 }
 
 /*
- * True when option @row applies to @word, a word after `utrail events`. If a word has the option in
- * events_word.options, the option applies to that word alone. Any other option of `utrail convert`
- * applies to every word. The remaining options apply to the words that read recordings.
+ * True when option @row applies to @word, a word after `utrail events`. There are three kinds of
+ * options:
+ *
+ * - an option in the events_word.options of a word applies only to that word
+ * - any other option of `utrail convert` applies to every word
+ * - all remaining options apply to the words that read recordings (events_word.choose)
  */
 static bool takes_option(const struct events_word *word, const struct opt_row *row)
 {
@@ -129,8 +132,8 @@ static int check_options(const struct opts *opts, const struct events_word *word
 			return err_set(err, -ERR_USAGE, "option '--%s' means nothing for events %s",
 				       row->name, word->name);
 		/*
-		 * The format etrace has all processes of a recording, in a fixed form. So options
-		 * that choose or change the shown events are refused.
+		 * An etrace text always describes all processes of the recording, in a fixed form.
+		 * So options that select events or change the form of events are refused.
 		 */
 		if (is_etrace(opts, word) && !(row->cmds & CMD_CONVERT) &&
 		    strcmp(row->name, "as") != 0 && strcmp(row->name, "bare") != 0)

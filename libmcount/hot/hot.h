@@ -19,8 +19,9 @@ static inline void guard_take(struct thread *t)
 
 /*
  * HOT: returns the time of the recording's clock in ns. Within a thread the returned time never
- * decreases. A measured time could be lower than the last time, because the CPU may reorder reads
- * of the counter, or because a new fit may give lower times than the old fit.
+ * decreases. A measured time could be lower than the previous time for two reasons. The CPU may
+ * reorder reads of the CPU's counter. clock_refit() fits the counter to the kernel's clock, and a
+ * new fit may give lower times than the old fit.
  */
 static inline uint64_t hot_clock(struct thread *t)
 {

@@ -68,8 +68,9 @@ static bool allows_all(const struct numbers *forbidden, const uint16_t *numbers,
 }
 
 /*
- * Removes from @forbidden each of @numbers that the filter @program and all earlier filters allow.
- * A system call that is in none of the arrays above stays in @forbidden.
+ * For each system call in @numbers: removes the call's number from @forbidden if the filter
+ * @program and all earlier filters allow the call. A system call that is in none of the arrays
+ * above stays in @forbidden.
  */
 static void judge_numbers(struct numbers *forbidden, const struct sock_fprog *program,
 			  const uint16_t *numbers, unsigned nr)
@@ -96,9 +97,9 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Adds 1 to the number in the recorder's address. A program that this process executes finds the
- * address in its environment, and starts with that many system call filters
- * (control_address_filters()).
+ * Adds 1 to the number of system call filters in the recorder's address
+ * (control_address_filters()). A program that this process executes finds the address in its
+ * environment, and inherits the counted filters.
  */
 static void expect_one_more(void)
 {
@@ -127,10 +128,13 @@ static bool has_fast_clock(void)
 	return false;
 }
 
-/* Makes the last preparations, while the system calls for them are still allowed. */
+/*
+ * Prepares the probe for a new filter. The filter, once set, may forbid system calls that the
+ * preparations need.
+ */
 static void prepare_seal(const struct numbers *forbidden)
 {
-	/* Later it may be impossible to make this thread's state. */
+	/* Make this thread's state now. The filter may forbid system calls of thread_begin(). */
 	if (probe.ready && probe.tracing && !self && seal_may_begin() &&
 	    !atomic_load(&probe.forked))
 		thread_begin();
@@ -196,7 +200,10 @@ void seal_before_filter(uint64_t address)
 
 		begin_seal(&forbidden);
 	}
-	/* If the probe cannot read a filter, the kernel cannot read it either, and refuses it. */
+	/*
+	 * If the probe cannot read a filter, no seal begins: the kernel cannot read the filter
+	 * either, and refuses the filter.
+	 */
 	errno = saved;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Errors as a number and a text, which each function passes on to its caller. The struct has a
- * fixed size, so that an error can be reported without allocating memory.
+ * Errors. Each function passes its error on to its caller, as a number and a text. The struct has
+ * a fixed size, so that an error can be reported without allocating memory.
  */
 #ifndef UTRAIL_BASE_ERR_H
 #define UTRAIL_BASE_ERR_H

@@ -12,10 +12,12 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler shows samples instead of calls. Each period in which no call begins or ends becomes
- * a sample. Its weight is the length of the period. A stack is a path of calls.
+ * The profiler shows samples instead of calls. Each period in which no call or wait begins or ends
+ * becomes a sample. The weight of the sample is the length of the period. A stack is a path of
+ * calls.
  *
- * @tree: the paths; the member @calls of a node is 1 + the number of the node's path
+ * @tree: the stacks. Each node below the root is the end of a stack; the node's member @calls is
+ *        1 + the number of the stack
  * @numbers: functions in the order of their first use
  * @strings: names of functions and of events, in the order of their first use
  * @func_names: numbers of names in @strings; the array is indexed by the number of a function
@@ -232,7 +234,7 @@ static int put_firefox_marker(struct export *ex, const struct task *task, const 
 	return 0;
 }
 
-/* Write a sample of the calls that were open until @now_ns. */
+/* Write a sample of the calls that were open from f->last_ns to @now_ns. */
 static void put_sample(struct export *ex, uint64_t now_ns)
 {
 	struct firefox *f = ex->state;
@@ -321,8 +323,8 @@ static void put_thread(struct export *ex)
 }
 
 /*
- * Write the thread. A call that is still open ends at f->last_ns. This is the time of the task's
- * last change: the beginning or the end of a call or of a wait.
+ * Write the thread of f->task. A call that is still open ends at f->last_ns, the latest time at
+ * which a call or a wait of the task began or ended.
  */
 static int end_thread(struct export *ex)
 {

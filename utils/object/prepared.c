@@ -69,8 +69,9 @@ static void addresses_deinit(struct addresses *list)
 #define cleanup_addresses cleanup(addresses_deinit)
 
 /*
- * Take the addresses from relocations, because the section itself may contain zeros. The dynamic
- * linker adds the load address to each of these addresses (r_addend).
+ * The section at @start is a list of addresses. If the section has relocations, the bytes of the
+ * section may be zeros, so take each address from the addend (r_addend) of a relocation. The
+ * dynamic linker adds the load address to the addend.
  */
 static void apply_relocations(const struct elf_file *file, uint64_t start, struct addresses *list)
 {
@@ -327,7 +328,7 @@ bool object_is_prepared(const struct elf_file *file)
 	       is_for_gprof(file);
 }
 
-/* Sort the sites, and drop those that overlap an earlier one. */
+/* Sort the sites, and drop each site that overlaps the previous kept site. */
 static void sort_sites(struct prepared *out)
 {
 	size_t kept = 0;

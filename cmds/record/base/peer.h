@@ -55,8 +55,9 @@ enum peer_task {
 enum peer_task peer_task(pid_t os_pid, pid_t tid);
 
 /*
- * The longest wait for the end of a process, in milliseconds. The recorder waits after a failed
- * operation on the process, because an ending process loses its memory before its end can be seen.
+ * The longest wait for the end of a process, in milliseconds. The recorder waits when an operation
+ * on a process has failed. The process may be ending: an ending process loses its memory some time
+ * before the recorder can see the end.
  */
 #define PEER_END_MS 200
 

@@ -24,8 +24,9 @@ static const struct symbol *symbol_of(const struct finding *f,
 }
 
 /*
- * Adds a name for a function without a symbol. The name contains the function's address in the
- * file, so the name is the same in all recordings of the file. main() keeps its own name.
+ * Adds a symbol for a function without a symbol. The symbol's name is known_function_name(), or
+ * "main" for main(), or else "fun_" with the function's address in the file. This address, and thus
+ * the name, is the same in all recordings of the file.
  */
 static int add_name(struct symtab *to, const struct finding *f, const struct known_functions *known,
 		    size_t index)
@@ -112,8 +113,9 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 
 /*
  * Stores in each rule whether the rule matches a function that can be patched, and a reason why a
- * matching function cannot be patched. If a function is not chosen, for example because of a rule
- * "!FUNC", the function counts as a match when its kind is FUNCTION_WHOLE.
+ * matching function cannot be patched. For a function that is not chosen, for example because of a
+ * rule "!FUNC", the reason is not stored. Such a function counts as one that can be patched if the
+ * kind of the function is FUNCTION_WHOLE.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

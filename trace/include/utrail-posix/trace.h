@@ -207,7 +207,10 @@ int posix_trace_timedgetnext_event(trace_id_t, struct posix_trace_event_info *__
 int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__restrict,
 				 void *__restrict, size_t, size_t *__restrict, int *__restrict);
 
-/* A sysconf() that knows _SC_TRACE and so on, for which the C library returns -1. */
+/*
+ * Like sysconf(), and knows _SC_TRACE and the other names of POSIX Trace. The C library's sysconf()
+ * returns -1 for these names.
+ */
 long utrail_sysconf(int);
 
 /* 1: entries and exits of functions are events of the stream. Initially 0. */

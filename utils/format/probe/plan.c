@@ -1,6 +1,6 @@
 /*
- * The plan's image (see plan.h). The probe contains this file, so memcpy() and memset() are the
- * only functions of libc in this file.
+ * The plan's image (see plan.h). The probe contains this file, and the probe must not depend on
+ * many functions of libc. So this file calls only two of them: memcpy() and memset().
  */
 #include "utils/format/probe/plan.h"
 
@@ -193,7 +193,7 @@ static const char *check_patch(const struct plan_patch *patch, const struct plan
 	}
 	if (patch->flags && !patch_has_stub(patch))
 		return "a patch without code has flags for it";
-	/* A patch with PLAN_PATCH_INNER or PLAN_PATCH_SHORT needs the patch before it. */
+	/* PLAN_PATCH_INNER and PLAN_PATCH_SHORT require a previous patch of the same module. */
 	if ((!before || before->load_bias != patch->load_bias) &&
 	    (patch->flags & (PLAN_PATCH_INNER | PLAN_PATCH_SHORT)))
 		return "a patch has none before it";

@@ -23,8 +23,9 @@
  * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
  *             bytes are the name, its first @call_len - 1 bytes "name()"
  * @id: an index for arrays of views
- * @count_id: if this function is a compiler's copy or part of another function, the id of that
- *            other function; else @id. Nested calls with the same count_id are recursion
+ * @count_id: if the compiler made this function as a copy of another function, or as a part of
+ *            another function, the id of that other function; else @id. Nested calls with the same
+ *            count_id are recursion
  * @sym: NULL: there is no symbol
  * @module: NULL: a pseudo function, or an address outside of all modules
  */
@@ -120,16 +121,16 @@ int module_set_kernel_func(struct module_set *set, uint64_t addr, const struct f
 
 /*
  * Read the module's symbols, unless they were read already. If no file has the module's symbols,
- * the call succeeds, and the module has no symbols. After an error the module has no symbols
- * either. If the file has grown, or if memory or descriptors were short, a later call reads the
- * file again. Otherwise a later call returns the same error.
+ * the call succeeds, and the module has no symbols. If the call fails, the module has no symbols
+ * either. After a failure, the next call reads the symbol file again if the symbol file has grown,
+ * or if memory or descriptors were short. Otherwise the next call returns the same error.
  */
 int module_load(struct module_set *set, struct module *mod, struct uft_err *err);
 
 /*
- * Read the module's symbols again if their file has grown. It grows when functions of Python are
- * called for the first time. Known functions stay valid. Returns true when the file was read, and
- * has symbols.
+ * Read the module's symbols again if the module's symbol file has grown. The symbol file grows when
+ * functions of Python are called for the first time. Known functions stay valid. Returns true when
+ * the file was read, and has symbols.
  */
 bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err *err);
 

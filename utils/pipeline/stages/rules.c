@@ -69,7 +69,10 @@ static bool wants_more(const struct filters *filters, bool is_kernel)
 	return filters->clears || has_unmatched(filters, is_kernel);
 }
 
-/* Match the functions of a module, until no further match can change the filters. */
+/*
+ * Apply the filters to the functions of a module. Stops when no further function can change the
+ * filters.
+ */
 static int match_module(struct func_rules *rules, struct module_set *set, struct module *mod,
 			struct uft_err *err)
 {
@@ -117,7 +120,10 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		return 0;
 	rules->filters = filters;
 	rules->has_locations = has_locations(filters);
-	/* Add the kernel to the modules, although no call of a kernel function was read yet. */
+	/*
+	 * If the recording may have calls of kernel functions, add the kernel to the modules now,
+	 * before the first such call is read. Otherwise match_module() would miss the kernel.
+	 */
 	if (kernel_formats_have_calls(&data->kernel) && !module_set_kernel(&data->modules))
 		ret = err_set_errno(err, -ENOMEM, "cannot match names of functions");
 	for (size_t i = 0; ret == 0 && i < data->modules.nr_modules; i++)

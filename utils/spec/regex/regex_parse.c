@@ -405,8 +405,8 @@ static void add_copy(struct parse *p, uint32_t start, uint32_t len)
 }
 
 /*
- * Change the nodes of "x", which begin at @start, to nodes of "x*". add_plus() makes "x+",
- * add_maybe() "x?".
+ * The nodes from @start to the end are those of "x". Change these nodes to the nodes of "x*".
+ * add_plus() changes the nodes to those of "x+", and add_maybe() to those of "x?".
  */
 static void add_star(struct parse *p, uint32_t start)
 {
@@ -440,8 +440,9 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 	if (len == 0 || high == 0)
 		return;
 	/*
-	 * First make the copies that must match. Every copy is made from the nodes at @start. So
-	 * the nodes at @start become optional after the last copy.
+	 * First make the copies that must match. Every copy is made from the nodes at @start, so
+	 * these nodes must not change before the last copy is made. If low is 0, the nodes at
+	 * @start become optional at the end.
 	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;

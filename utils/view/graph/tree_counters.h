@@ -28,7 +28,8 @@ void tree_counters_find(struct tree_counters *counters, const struct event_kinds
 
 /*
  * For the node of each function, set @value to the growth of the counter @number in the function's
- * calls, including callees. If a reading of the counter is missing, the sum of the callees is used.
+ * calls, including callees. @value is at least the sum of the callees' values, even if a reading of
+ * the counter is missing.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

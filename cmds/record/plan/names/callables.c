@@ -18,7 +18,8 @@
 
 /*
  * The limit on the total size, in bytes, of the names of functions and of their source files. A
- * program may make any number of functions.
+ * program may define new functions again and again, so the recorder needs a limit. Functions beyond
+ * the limit are not recorded.
  */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 
@@ -322,8 +323,9 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 }
 
 /*
- * Chooses the rule and the values of a function that has a number already. If there is a rule or a
- * value, adds a range that contains only this number.
+ * For a function that has a number already: chooses the rule, and the arguments and results to
+ * record (callable.values). If the function has a rule or something to record, adds a range that
+ * contains only this number.
  */
 static void bind_known(struct callables *all, struct callable *c)
 {

@@ -176,8 +176,8 @@ export class Timeline {
 
 	/**
 	 * Makes headings as elements, for screen readers and for use of the page by keyboard. The
-	 * strips in or near the visible part have headings. Any other strip has a heading only
-	 * while this heading has the focus.
+	 * strips in or near the visible part have headings. A heading with the focus stays, even
+	 * when its strip is far from the visible part.
 	 * @param {import("../model/layout.js").Strip[]} near
 	 */
 	#putHeadings(near) {
@@ -321,7 +321,7 @@ export class Timeline {
 		else this.app.select(call || null);
 	}
 
-	/** Shows the tip again, with texts that were received after it was shown. */
+	/** Shows the tip again, with the texts that have arrived since the tip was last shown. */
 	renewTip() { if (this.pointer) this.#hover(this.pointer); }
 
 	/** @param {PointerEvent} event */
