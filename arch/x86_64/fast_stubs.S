@@ -49,9 +49,9 @@
 	.endm
 
 /*
- * Sets the guard of this thread. Stores the thread's state in %rcx, and the innermost frame in
- * %rdi. The store has the full width of the guard. If the store were narrower than a later load of
- * the guard, the load would wait until the store has reached the cache.
+ * Sets the guard of this thread. Sets %rcx to the thread's state, and %rdi to the innermost frame.
+ * The store to the guard has the full width of the guard. If this store were narrower than a later
+ * load of the guard, the load would wait until the store has reached the cache.
  */
 	.macro FAST_GUARD unguarded
 	FAST_SELF %rcx, \unguarded
@@ -105,8 +105,8 @@
  *   taken jump.
  * - A recorded call continues after the macro. The guard is set as by FAST_GUARD, and registers are
  *   saved as by SAVE_FAST.
- * - A call that opens the thread (FAST_ADMIT) goes to \admitted, with the same guard and the same
- *   saved registers.
+ * - If a call changes the thread's state from THREAD_READY to THREAD_OPEN (FAST_ADMIT), the macro
+ *   goes to \admitted, with the same guard and the same saved registers.
  * - Any other call goes to \slow. The saved registers are restored before the jump.
  */
 	.macro FAST_LOOK_UP slot, addr, useless, slow, admitted
@@ -156,8 +156,8 @@
 	.endm
 
 /*
- * The code at \useless of FAST_LOOK_UP. Skips a call with return slot \slot if nothing is recorded
- * and the call ends no frames. Otherwise goes to \other.
+ * The code at \useless of FAST_LOOK_UP. Skips the call with return slot \slot if probe.tracing is
+ * false and the call ends no frames. Otherwise goes to \other.
  */
 	.macro FAST_QUIET slot, other
 	cmpb	$0, probe + PROBE_TRACING(%rip)
@@ -211,12 +211,14 @@
 	.endm
 
 /*
- * Enters a call, after FAST_GUARD or FAST_LOOK_UP. At \other, \beyond and \tail only the guard is
- * changed.
+ * Enters a call, after FAST_GUARD or FAST_LOOK_UP. When the macro jumps to \other, \beyond or
+ * \tail, the guard is set, but the call has no frame and no record.
  *
  *   \slot, \addr  operand of the return slot; address of the function
  *   \beyond       goes on with FAST_ENTER_BEYOND
- *   \tail         goes on with FAST_TAIL_CALL, which may come back to \on
+ *   \tail         goes on with FAST_TAIL_CALL
+ *   \other        goes on with C code
+ *   \on           a label that this macro defines for FAST_TAIL_CALL; may be blank
  */
 	.macro FAST_ENTER slot, addr, tail, beyond, other, on
 	FAST_CALLER \slot, \other
@@ -265,7 +267,10 @@
 	movq	%rdx, THREAD_CALLS(%rcx)
 	.endm
 
-/* Enters a call that is too deep, or whose ENTRY is held back. %rsi: its return slot */
+/*
+ * Enters a call whose ENTRY record is held back by -t. If the call is too deep, goes to \too_deep.
+ * %rsi: the return slot of the call
+ */
 	.macro FAST_ENTER_BEYOND slot, addr, too_deep, other
 	cmpq	THREAD_DROP_LIMIT(%rcx), %rdi
 	jae	\too_deep
@@ -329,9 +334,9 @@
 	.endm
 
 /*
- * Ends the call that has opened the thread. Closes the thread, as planned_admit_over() does, and
- * then ends the call by FAST_EXIT, which may go to \other. For any other call, goes to \other at
- * once.
+ * Ends the call that has changed the thread's state to THREAD_OPEN. First changes the state back to
+ * THREAD_READY, as planned_admit_over() does. Then ends the call by FAST_EXIT, which may go to
+ * \other. For the return of any other call, goes to \other at once.
  */
 	.macro FAST_LEAVE_ADMITTED slot, other
 	cmpq	THREAD_ADMITTED(%rcx), %rdi

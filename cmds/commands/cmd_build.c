@@ -120,7 +120,7 @@ static int check_build(const struct opts *opts, struct uft_err *err)
 	return 0;
 }
 
-/* Checks before the build begins that the output can be written, because a build may take hours. */
+/* Before the build, checks that the output can be written, because the build may take hours. */
 static int check_output(const struct opts *opts, const char *name, struct uft_err *err)
 {
 	return is_stdout(opts) ? 0 : outfile_check(name, err);

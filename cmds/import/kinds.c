@@ -81,7 +81,10 @@ static size_t add_key(struct import_kinds *kinds, struct import_kind *kind, cons
 	return at;
 }
 
-/* Adds the keys of a line. They are usually the keys of the previous line, in the same order. */
+/*
+ * Adds the keys of a line to @kind. Most lines have their keys in the order of @kind->keys, so each
+ * key is first compared with the next element of @kind->keys.
+ */
 static void note_keys(struct import_kinds *kinds, struct import_kind *kind, const char *body,
 		      size_t len)
 {
@@ -109,7 +112,7 @@ static struct import_kind *add_import_kind(struct import_kinds *kinds, bool *is_
 	if (!all)
 		return NULL;
 	kinds->all = all;
-	/* A byte of the name may become three bytes when it is encoded. */
+	/* The encoded name may have three bytes for each byte of the name. */
 	*is_full = kinds->next_id >= EVENT_ID_COUNTER ||
 		   !take_room(kinds, kinds->name.len * 3 + LINE_BYTES_MAX);
 	if (*is_full)

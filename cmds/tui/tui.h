@@ -8,7 +8,8 @@
 int tui_check(const struct opts *opts, struct uft_err *err);
 
 /*
- * Check that there is a terminal for the screen program. Returns 0, or a negative error with @err.
+ * Check that standard input and output are terminals, and that the variable TERM names a usable
+ * kind of terminal. Returns 0, or a negative error with @err.
  */
 int tui_check_terminal(struct uft_err *err);
 

@@ -16,8 +16,9 @@
 uint64_t definition_find(const char *name);
 
 /*
- * COLD. Like definition_find(), but may also return a function of the probe. In a process that has
- * begun with the probe, calls lead to the probe's functions.
+ * COLD. Like definition_find(), but does not skip the probe's own functions. Use this function when
+ * the process has loaded the probe at its start: a call of a name that the probe defines then leads
+ * to the probe's function.
  */
 uint64_t definition_find_or_own(const char *name);
 

@@ -148,8 +148,8 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 }
 
 /*
- * Searches the list of a file's uses that begins at @at. Returns the first use in which an
- * execution has written to the file, or FILES_NONE.
+ * Searches the uses of a file, from the use @at to the end of the list. Returns the first use in
+ * which an execution has written to the file, or FILES_NONE.
  */
 static uint32_t next_writer(const struct files *files, uint32_t at)
 {

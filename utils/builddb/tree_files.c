@@ -22,8 +22,9 @@ unsigned long long tree_process_number(const struct execution *execution)
 }
 
 /*
- * Write the executions of other processes that can read from the pipe of @write. Leave out an
- * execution that is in @told. After writing an execution, add it to @told.
+ * Write each execution that can read from the pipe of @write. Leave out the executions of the
+ * process of @write, and the executions in @told. After writing an execution, add the execution
+ * to @told.
  */
 static void put_readers_of(struct sink *sink, const struct executions *executions,
 			   const struct files *files, const struct file_use *write,

@@ -134,9 +134,9 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err);
 int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
- * queue_add() appends an event. It takes ownership of the payload, even when it fails.
- * queue_add_calls() appends calls of the merger's source with index @source. Both return 0 or
- * -ENOMEM.
+ * queue_add() appends @event, and takes ownership of the payload of @event. On an error,
+ * queue_add() frees the payload. queue_add_calls() appends calls of the merger's source with index
+ * @source. Both functions return 0 or -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);

@@ -139,8 +139,9 @@ static void note_names(struct finding *f)
 }
 
 /*
- * Add the chosen sites. The rules are matched with each site, and give the same answer for all
- * sites of a function. Only XRay has several sites for a function.
+ * Add each site in @prepared to the patches of the file, if the rules choose the site. The rules
+ * are matched with each site, and give the same answer for all sites of a function. Only XRay has
+ * several sites for a function.
  */
 static void choose_all(struct finding *f, const struct prepared *prepared)
 {

@@ -15,12 +15,12 @@
 #include "utils/base/containers/order.h"
 #include "utils/format/record.h"
 
-/* After this time a committed record is in its file, even if its segment is not full. */
+/* About this time after its commit, a record is in its file, even if its segment is not full. */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
- * A program that has forbidden itself system calls (seccomp(2)) may be unable to wake a writer. If
- * a ring of the program is full, the program loses records. So while such a program runs, each
+ * A seccomp(2) filter may forbid futex(2). A program with such a filter cannot wake a writer, and
+ * loses records when a ring is full. So while a program with any seccomp(2) filter runs, each
  * writer looks at the rings at least this often.
  */
 #define SEALED_INTERVAL_NS   1000000
@@ -102,8 +102,9 @@ static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint
  * The maximum number of segments in one write. Larger writes are faster, but a write of more than
  * half of a ring would make a producer wait.
  *
- * With --max-size a write has one segment. Before a write, the store counts the uncompressed bytes
- * of the write. A larger write would reach the limit too early.
+ * With --max-size a write has one segment. Before a write, store_may_take() counts the uncompressed
+ * bytes of the write. With a larger write, this count could exceed the limit although the
+ * compressed bytes would fit.
  */
 static int parts_at_a_time(const struct writers *writers, const struct process *proc)
 {
@@ -151,8 +152,9 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Take the bytes of both rings of a task. A payload is committed before its record, and the ring of
- * payloads is read last. So a call with @everything takes the payloads of all taken records.
+ * Take the bytes of both rings of a task. A producer commits a payload before its record, and this
+ * function reads the ring of payloads last. So if @everything is true, the function takes the
+ * payloads of all records that it takes.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -233,8 +235,9 @@ _Static_assert(offsetof(struct ended_ring, start_ns) == 0, "ordered by order_u64
 
 /*
  * Close the rings of ended threads. The function looks only at ring @first, and at every @step-th
- * ring after ring @first. In a flight recording, later files may replace earlier files. So the ring
- * of the thread that began first is closed first.
+ * ring after ring @first. In a flight recording, saving a ring may delete the files that were saved
+ * first. So the rings are closed in the order in which their threads began: the files of the
+ * earliest threads are deleted first.
  */
 static void close_ended_rings(struct writers *writers, struct process *proc, uint32_t first,
 			      uint32_t step)
@@ -336,8 +339,8 @@ static uint64_t flush_all(struct writers *writers, unsigned index)
 	uint64_t taken = writer_look(writers, index, true);
 
 	/*
-	 * Publish that the records from the time before begun_ns are written. The store pairs with
-	 * writers_complete_ns().
+	 * The files now have all records that were committed to this writer's rings before
+	 * begun_ns. This store publishes begun_ns, and pairs with writers_complete_ns().
 	 */
 	atomic_store(&writers->flushed_ns[index], begun_ns);
 	return taken;

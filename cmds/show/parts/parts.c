@@ -175,8 +175,8 @@ static void reply_state(struct parts *parts, const struct server_query *query,
 	}
 	pthread_rwlock_rdlock(&parts->lock);
 	/*
-	 * Each reading gives new numbers to functions. So after a new reading, all functions
-	 * are sent again.
+	 * Each reading of the recording gives new numbers to functions. If the page has an
+	 * earlier generation, the page knows only old numbers, and gets all functions.
 	 */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
@@ -257,8 +257,9 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 	if (numbers) {
 		pthread_rwlock_rdlock(&parts->lock);
 		/*
-		 * Each reading gives new numbers to texts. If the page asks for old numbers, it
-		 * gets no texts. Later the page requests all texts again.
+		 * Each reading of the recording gives new numbers to texts. If the request has the
+		 * numbers of an earlier reading, the reply has no texts. When the page receives
+		 * the new generation, the page requests its texts again.
 		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
@@ -298,10 +299,10 @@ static int open_sums(struct parts *parts, unsigned generation, struct uft_err *e
 }
 
 /*
- * A thread that watches the connection to the browser while a sum is made. When the browser closes
- * the connection, the thread stops the work on the sum.
+ * A thread that watches the connection to the browser while make_sums() adds up calls. When the
+ * browser closes the connection, the thread stops the work of make_sums().
  *
- * @over: an eventfd(2) that becomes readable when the sum is complete
+ * @over: an eventfd(2) that becomes readable when the work of make_sums() is over
  */
 struct watch {
 	const struct server_query *query;
@@ -313,7 +314,7 @@ struct watch {
 
 /*
  * The time between two checks of the connection, in ms. After the browser has closed the
- * connection, the work on the sum continues for at most about this time.
+ * connection, make_sums() continues for at most about this time.
  */
 #define WATCH_MS 50
 
@@ -332,8 +333,8 @@ static void *run_watch(void *self)
 }
 
 /*
- * Begins to watch the connection. If watching fails, the sum is completed even when the browser
- * closes the connection.
+ * Begins to watch the connection. If watching fails, make_sums() adds up all calls, even if the
+ * browser closes the connection meanwhile.
  */
 static void begin_watch(struct watch *watch)
 {

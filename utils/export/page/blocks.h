@@ -1,6 +1,7 @@
 /*
- * Blocks of the page of `dump --format=html`. A block has columns of numbers, in a script element
- * that is not executed. Workers of the browser read the blocks (utils/export/page/data/decode.js).
+ * Blocks of the page of `dump --format=html`. A block has columns of numbers. The page contains
+ * each block as the text of a script element that the browser does not execute. Workers of the
+ * browser read the blocks (utils/export/page/data/decode.js).
  */
 #ifndef UTRAIL_EXPORT_PAGE_BLOCKS_H
 #define UTRAIL_EXPORT_PAGE_BLOCKS_H
@@ -13,7 +14,8 @@
 #define BLOCK_ROWS	  65536
 
 /*
- * A block that is being filled. Starts as zeros and ends with block_deinit().
+ * A block that is being filled. At first all members are 0. block_deinit() frees the buffers
+ * of the block.
  *
  * A block begins with varints: the number of rows, and the length of each column in bytes. The
  * columns follow. In the page, a block is compressed, if this build has zlib, and then encoded in

@@ -9,8 +9,8 @@
 enum function_kind {
 	FUNCTION_WHOLE,
 	/*
-	 * A function that is entered not only by calls: it is within another function, or the code
-	 * before it continues into it
+	 * A function that execution can enter without a call: the function begins within another
+	 * function, or the code before the function continues into the function
 	 */
 	FUNCTION_SHARED,
 	/*
@@ -19,15 +19,15 @@ enum function_kind {
 	 */
 	FUNCTION_RESOLVER,
 	/*
-	 * A function that uses its return address in a special way, or is entered in a special way.
-	 * code_is_special() knows its name, or call frame information shows that it is not entered
-	 * by calls (code_func.is_framed)
+	 * A function that is entered or left in an unusual way, or that reads its return address.
+	 * Either code_is_special() is true for the function's name, or call frame information shows
+	 * that no call enters the function (code_func.is_framed)
 	 */
 	FUNCTION_SPECIAL,
 	/*
-	 * functions_find() does not set COPIED or NEEDED, but the callers of functions_find() may.
-	 * COPIED: the program's run time copies the function (own_frames.h). NEEDED: the probe
-	 * calls the function
+	 * Callers of functions_find() may set COPIED and NEEDED, but functions_find() never sets
+	 * these kinds. COPIED: the runtime of a language copies the function (own_frames.h).
+	 * NEEDED: the probe calls the function
 	 */
 	FUNCTION_COPIED,
 	FUNCTION_NEEDED,
@@ -43,7 +43,8 @@ const char *function_kind_text(enum function_kind kind);
 /*
  * A function.
  *
- * @start, @end: the file's own addresses
+ * @start, @end: virtual addresses, as in the section headers of the file. @end is the address after
+ *         the last byte of the function
  * @name: the name, or NULL. The name is valid as long as the file is open and the @names of
  *        functions_find() exist
  */

@@ -64,7 +64,7 @@ static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id,
 {
 	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
 		return alt->file.elf;
-	/* libelf only reads this memory, although its parameter is not const. */
+	/* The parameter of elf_memory() is not const, but libelf only reads this memory. */
 	alt->elf = elf_memory((char *)(uintptr_t)&empty, sizeof(empty));
 	return alt->elf;
 }

@@ -243,7 +243,8 @@ static size_t count_refs(const struct task *task, uint64_t time_ns)
 }
 
 /*
- * The search for inherited sessions. A task has its inherited session before its own first session.
+ * The search for inherited sessions. A task runs in its inherited session until its own first
+ * session begins.
  *
  * @first: the inherited session of each task (task->index); NULL: unknown
  * @is_known: true for each task whose @first was searched, or is being searched

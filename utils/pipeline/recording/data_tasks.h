@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Make the tasks and sessions of task.txt. If there is a file of records for a task that is not in
- * task.txt, make this task, too. The sizes of files and the maps of sessions are read later.
+ * Make the tasks and sessions of task.txt. Also make a task for each file of records whose task is
+ * not in task.txt. The sizes of files and the maps of sessions are read later.
  */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
