@@ -75,7 +75,10 @@ static void put_rule(const struct argrule *rule, enum argrules_about about, stru
 	}
 }
 
-/* Adds a form of @rule for functions of Python, which have no addresses (callables.h). */
+/*
+ * Appends a second form of @rule to @out. This form is for functions of Python, which have no
+ * addresses (callables.h).
+ */
 static void put_callable_rule(const struct argrule *rule, enum argrules_about about,
 			      struct strbuf *out)
 {
@@ -109,7 +112,7 @@ void arg_opts_put(const struct argrules *rules, enum argrules_about about, bool 
 			continue;
 		if (out->len)
 			strbuf_addch(out, ';');
-		/* If the rule has no subject besides @about, the user's text stays unchanged. */
+		/* If @about is the rule's only subject, the user's words are written unchanged. */
 		if (rule->about == about)
 			strbuf_addstr(out, rule->text);
 		else

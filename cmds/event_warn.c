@@ -3,7 +3,7 @@
 
 #include "utils/base/containers/nearest.h"
 
-/* A rule of --Event, and the names of events that are nearest to it. */
+/* A rule of --Event, and the event names that are most similar to the name in the rule. */
 struct look {
 	const struct event_rule *rule;
 	struct nearest near;

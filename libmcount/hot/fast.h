@@ -117,8 +117,9 @@ static inline bool fast_pop_alike(struct thread *t)
 }
 
 /*
- * Does the work of frame_push() for a thread without a plan. Returns false in an uncommon case, for
- * example when there is no room for frame and record.
+ * Does the work of frame_push() while all calls are recorded alike (probe.plain). Returns false
+ * when probe.plain is not set, and in uncommon cases, for example when there is no room for the
+ * frame or its ENTRY.
  */
 static inline bool fast_push(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {
@@ -145,7 +146,8 @@ static inline bool fast_pop(struct thread *t)
 	uint64_t now_ns;
 
 	/*
-	 * This test precedes the reading of the clock, which takes a quarter of the cost of a call.
+	 * With t->planned, this function leaves the work to the caller. The test comes before
+	 * fast_clock(), because a reading of the clock takes a quarter of the cost of a call.
 	 */
 	if (unlikely(t->planned))
 		return false;

@@ -14,7 +14,7 @@
 
 /*
  * A counter that a thread has opened. The counter counts only while the descriptor @fd is open, so
- * the probe keeps @fd open. The probe keeps no other descriptors.
+ * the probe keeps @fd open. The probe keeps no other descriptors open.
  *
  * @id: the kernel's number of the counter
  */
@@ -54,7 +54,10 @@ static struct set sets[COUNTER_SETS] = {
 	  2 },
 };
 
-/* Counters that were opened in an earlier generation are not valid any more. */
+/*
+ * The number of the present generation of counters. A new generation begins when a recording begins
+ * or ends, and in a forked child. No thread reads counters of an earlier generation.
+ */
 static _Atomic uint32_t generation = 1;
 static _Atomic(struct thread_counters *) all;
 /*
@@ -119,7 +122,7 @@ static struct thread_counters *own_counters(void)
 	return own;
 }
 
-/* Opens a counter. Without @user_only it includes the work of the kernel for the program. */
+/* Opens a counter of this thread. If @user_only is set, the counter excludes the kernel's work. */
 static int open_one(const struct plan_counter *counter, int leader, bool user_only)
 {
 	struct perf_event_attr attr = {
@@ -294,8 +297,8 @@ void counters_drop(void)
 }
 
 /*
- * Makes the structs of the parent's threads free for threads of the child. The descriptors in them
- * stay open until an exec closes them.
+ * Makes the structs of the parent's threads free for threads of the child. The descriptors of the
+ * parent's counters stay open here. An exec closes these descriptors.
  */
 void counters_after_fork(void)
 {

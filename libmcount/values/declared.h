@@ -21,15 +21,15 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT on some calls: record in the rings of @t an event from an aside, the buffer for records of
- * signal handlers (hot/aside.h). In the aside, the event's payload follows @entry. Does not count a
- * lost event.
+ * HOT on some calls. Copies an event to the rings of @t from the aside, the buffer for records of
+ * signal handlers (hot/aside.h). In the aside, the event's payload follows @entry. Returns false
+ * when the event is lost. The caller must count the lost event.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD. The recorder stops a thread of the program, and makes the thread call these functions
- * (utrail_leave()). declared_choose() stores the recorder's choices of events (ATTACH_CHOOSE).
+ * COLD. The recorder stops a thread of the program, and makes the thread call utrail_leave(), which
+ * calls these functions. declared_choose() stores the recorder's choices of events (ATTACH_CHOOSE).
  * declared_chosen() tells each copy of libutrail-trace that choices have changed (ATTACH_CHOSEN).
  * The functions return 0 or a negative errno.
  */
@@ -57,8 +57,8 @@ static inline void declared_forget_ring(struct thread *t)
 }
 
 /*
- * True when a record is a declared event. @data is the data word of the record. The record is in an
- * aside, the buffer for records of signal handlers (hot/aside.h).
+ * True when a record in an aside is a declared event. An aside is the buffer for records of signal
+ * handlers (hot/aside.h). @data: the data word of the record
  */
 static inline bool declared_is(uint64_t data)
 {

@@ -600,7 +600,8 @@ struct pxt_keeper {
 /*
  * The object that a trace_id_t stands for.
  *
- * @number, @view, @attr: the number and view of the stream, and its attributes when it was made
+ * @number, @view: the number and view of the stream
+ * @attr: the attributes that the stream had at its creation
  * @names: the names of the user events of the traced process
  * @reads: the lock for taking events
  * @controls: the lock for changing the stream. A thread that needs both locks takes @reads first

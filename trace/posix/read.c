@@ -14,7 +14,10 @@ enum waits {
 	WAITS_UNTIL,
 };
 
-/* A request to read an event: the places for the event's parts, and the way to wait for it. */
+/*
+ * A request to read an event. The members tell where the parts of the event are stored, and whether
+ * and how long the reader waits for an event.
+ */
 struct reading {
 	struct posix_trace_event_info *info;
 	void *data;
@@ -125,8 +128,9 @@ static void end_waiting(void *argument)
 }
 
 /*
- * Reads an event. If there is no event, and @reading asks for a wait, waits for an event. The
- * function announces the wait, and then looks for an event once more, so that no wake-up is missed.
+ * Reads an event. If there is no event, the function waits for an event, unless @reading has
+ * WAITS_NOT. Before the first wait, the function announces the wait, and then looks for an event
+ * once more. Otherwise a wake-up could be missed.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

@@ -8,7 +8,8 @@
 #include "utils/builddb/deps.h"
 
 /*
- * A run of a program, with all processes that descend from it.
+ * A run of a program. The run consists of the program's @execution, the later executions of the
+ * same process, and the executions of all processes that descend from these executions.
  *
  * @command: hash of program, arguments and directory
  * @inputs: hash of the contents that the run has read
@@ -22,11 +23,12 @@ struct run {
 };
 
 /*
- * The search for equal runs. "By execution" and "by content" tell the index of an array.
+ * The search for equal runs, which have the same command and the same inputs. "By execution" and
+ * "by content" tell the index of an array.
  *
  * @following: by execution: one plus the index of the next execution of the same process
  * @last_ns: by content: the time when a file with this content was last closed after a write
- * @is_again: by execution: its run equals an earlier run
+ * @is_again: by execution: the run that begins with this execution equals an earlier run
  * @steps_left: the limit of work; 0: some runs are not compared
  * @in_run: by execution: number of the last run that includes the execution
  * @written: by content: the number of the last run that has written the content

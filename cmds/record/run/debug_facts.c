@@ -137,7 +137,9 @@ static void tell_modules(struct run *run, const struct recorder *rec)
 				  "estimated: %s",
 				  m->path, m->callers_why);
 		/*
-		 * A module without a symbol file has no records, so only debug level 2 reports it.
+		 * Debug level 1 reports symbols only for modules with a symbol file in the
+		 * recording. The symbols of other modules are usually not needed, and are reported
+		 * from level 2 on.
 		 */
 		if (msg_wants(msg, MSG_SYMBOL, m->is_saved ? 1 : 2))
 			tell_symbols(msg, &run->settings, m);

@@ -74,7 +74,10 @@ static void pop_call(struct open_stack *stack, struct event *event)
 	stack->nr = event->indent;
 }
 
-/* Keeps the open calls for a mark. A call that is open at several marks is stored only once. */
+/*
+ * Makes copies of the open calls in @stack, for a new mark that will point to the copies. A call
+ * that is open at several marks has one copy. @top: gets the copy of the innermost call, or NULL
+ */
 static int keep_stack(struct replay_marks *marks, struct open_stack *stack, struct open_call **top)
 {
 	struct open_call *parent = NULL;
@@ -241,10 +244,10 @@ static int show_waiting(struct replay_pass *pass)
 }
 
 /*
- * Called when the lines of all events before @event were made. If PAGE_LINES lines or more were
- * made after the last mark, and @event is later than the events before @event, adds a mark. Returns
- * ENOUGH when @look ends the pass, or when the pass has reached line @end. With @marks, the pass
- * ends at @end only if a mark was added.
+ * Called before @event is shown, when all events before @event have their lines. If PAGE_LINES
+ * lines or more were made after the last mark, and @event has a later time than all events before
+ * @event, adds a mark. Returns ENOUGH when @look ends the pass, or when the pass has reached line
+ * @end. With @marks, the pass ends at @end only if a mark was added.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

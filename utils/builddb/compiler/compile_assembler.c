@@ -54,7 +54,10 @@ static bool is_in(const char *const *words, const char *word)
 	return *words != NULL;
 }
 
-/* Returns the argument in the same word as its option, or NULL. */
+/*
+ * If @word consists of an option of @with_word and the argument of the option, such as "-Idir",
+ * returns the argument. Otherwise returns NULL.
+ */
 static const char *joined(const struct grammar *grammar, const char *word)
 {
 	for (const char *const *option = grammar->with_word; *option; option++) {

@@ -58,8 +58,8 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  * after the CAPTURE_BOX step, and two lists come after the second step. The members of the second
  * step are the sizes of the lists:
  *
- * @bytes: the number of steps in the first list. This list assembles the object from registers
- *         (BOX_IN_PARTS)
+ * @bytes: the number of steps in the first list. With BOX_IN_PARTS, these steps copy the container
+ *         object from registers to memory. Otherwise the list is empty
  * @index: the size of the second list, in units of struct capture_step. This list describes the
  *         content as a tree of struct box_step. Each box_step is before its children
  *         (utils/spec/args/shape.h)
@@ -101,8 +101,8 @@ enum box_op {
 	BOX_STD_STRING_LLVM, /* @a: offset of the std::string (libc++) */
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: offset of the length */
 	/*
-	 * @a, @b: offsets of the pointers to the first element and past the last one; @c: bytes of
-	 * an element
+	 * @a: offset of the pointer to the first element. @b: offset of the pointer to the
+	 *     address after the last element. @c: bytes of an element
 	 */
 	BOX_RANGE,
 	BOX_COUNTED,  /* @a: offset of the pointer, @b: offset of the count, @c: element size */
@@ -132,8 +132,8 @@ enum box_op {
 	BOX_COUNTED_BITS, /* @a: as for BOX_BITS; @b: offset of the number of bits */
 	/* BOX_DEQUE and BOX_COUNTED_DEQUE have a table of blocks of elements. */
 	/*
-	 * @a, @b: offsets of the iterators to the first element and past the last one (libstdc++);
-	 *         @c: bytes of an element
+	 * @a: offset of the iterator to the first element. @b: offset of the iterator to the place
+	 *     after the last element (libstdc++). @c: bytes of an element
 	 */
 	BOX_DEQUE,
 	/*

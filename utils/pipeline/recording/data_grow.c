@@ -20,10 +20,11 @@
  * The state of a growing recording. Tasks must not move in memory, because pipelines and views
  * point to them. So address space is reserved for as many tasks as Linux can have.
  *
- * @dir_fd: the open directory, or negative. While the directory is open, a new directory
- *          cannot get the same inode number
+ * @dir_fd: descriptor of the recording's directory; negative: the directory could not be opened.
+ *          While this descriptor is open, a new directory cannot get the same inode number
  * @offset: the number of bytes of task.txt that were read
- * @lines: lines that were read and not applied; the last line may be incomplete
+ * @lines: the lines of task.txt that were read, but not applied to struct trace_data; the last line
+ *         may be incomplete
  * @by_tid: by_tid[tid] is 1 + the index of the task; 0: there is no such task. Like the tasks, this
  *          array is in reserved address space
  */

@@ -53,9 +53,9 @@ struct callable_range {
  * a filter has a condition, or values of calls are captured, Python functions share a number only
  * if they have equally many arguments. Only the control thread uses the struct.
  *
- * @next: the next number for a function without a rule, at least 1
- * @lowest: the lowest number of all ranges that were made for several functions. New ranges get
- *          lower numbers
+ * @next: the next number for a function that has no rule, and so belongs to no range; at least 1
+ * @lowest: the lowest number in all ranges of more than one number; CALLABLES_END: there is no such
+ *          range. A new range of this kind gets lower numbers
  * @nr_told: the number of functions whose values are described in the recording's debug information
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
  * @has_vain_conditions: a condition (if:) of a filter needs an argument that is unknown

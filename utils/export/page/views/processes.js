@@ -13,7 +13,7 @@ import { followPointer } from "../ui/pointer.js";
 import { ROW } from "../model/layout.js";
 import { commandOf, describe, endingOf } from "./details.js";
 
-/** The height of the graph that shows how many processes work, in pixels. */
+/** The height, in pixels, of the graph that shows how many processes work. */
 const GRAPH = 70;
 const LANES_TOP = AXIS + GRAPH + 4;
 
