@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * The FNV-1a hash of a module's path. Together with the load address it distinguishes a module from
- * one that is loaded later at the same address.
+ * The FNV-1a hash of a module's path. The load address alone does not identify a module, because
+ * another module may later be loaded at the same address. The hash distinguishes these modules.
  */
 static inline uint64_t module_path_hash(const char *path)
 {

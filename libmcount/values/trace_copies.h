@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 /*
- * Makes each loaded copy of libutrail-trace record the events that the program declares or has
- * declared. May wait for the recorder. Returns the number of copies, or -EAGAIN when a lock is held
- * and the function must be called again.
+ * Makes each loaded copy of libutrail-trace record the program's events, including events that the
+ * program declared before this call. May wait for the recorder. Returns the number of copies. If a
+ * thread holds a lock of a copy, the result is -EAGAIN. The caller must then call the function
+ * again.
  */
 int64_t trace_copies_open(void);
 

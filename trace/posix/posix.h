@@ -98,8 +98,8 @@ enum pxt_wants {
  * @gap_ns: the time of that event
  * @clear_at: records that begin before this position are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: 0; or PT_WAS_CLOSED and the value of @run, if a process other than the owner has
- *              closed the stream
+ * @run_at_end: 0; or, if pxt_close_stream() has closed the stream, the earlier value of @run with
+ *              the bit PT_WAS_CLOSED added
  */
 struct pxt_stream {
 	uint32_t magic;
@@ -156,8 +156,8 @@ struct pxt_names {
  * The streams that trace a process.
  *
  * @attached: a bit for each of these streams, by the stream's number
- * @serial: the serial of each stream, by the stream's number. It distinguishes the stream from
- *          former streams with that number
+ * @serial: the serial of each stream, by the stream's number. If several streams have had the same
+ *          number, their serials differ
  */
 #define PT_ATTACHED_BITS  (8 * sizeof(unsigned long))
 #define PT_ATTACHED_WORDS (TRACE_SYS_MAX / PT_ATTACHED_BITS)
@@ -302,19 +302,23 @@ void pxt_sweep(int place);
 
 /*
  * inherit.c: attach the parent's streams to a process that was made by posix_spawn(), or by fork()
- * and exec. Called with the folder's lock.
+ * and exec. The caller holds the lock of the folder @place.
  */
 void pxt_inherit(int place, struct pxt_registry *registry, pid_t pid, uint64_t start);
 /* Map the registry of the parent of process @pid. Returns NULL if the parent has no registry. */
 struct pxt_registry *pxt_parent_registry(int place, pid_t pid);
-/* Close the streams that this process made before its exec. It cannot control them any more. */
+/*
+ * Close the streams that this process made before its exec. After the exec, the process cannot
+ * control these streams.
+ */
 void pxt_close_own(int place, uint32_t pid, uint64_t start);
 
 /*
  * turn.c: a lock for functions that may run in threads and in signal handlers.
  *
  * @holder: the thread that has taken the lock; 0: none
- * @stuck: a holder for which a thread has waited in vain. Other threads do not wait for it
+ * @stuck: a holder for which a thread has waited in vain. After that, no thread waits for this
+ *         holder
  */
 struct pxt_turn {
 	_Atomic uint32_t holder;
@@ -322,9 +326,10 @@ struct pxt_turn {
 };
 
 /*
- * Take the lock. If @waits is true, and another thread has the lock, waits for some seconds at
- * most. Returns false if the other thread does not release the lock in time, or if the calling
- * thread itself has the lock. errno does not change.
+ * Take the lock. If another thread has the lock, and @waits is true, wait for some seconds at most,
+ * but do not wait for a @stuck holder. If @waits is false, do not wait. Returns true when the lock
+ * was taken. Returns false if another thread still has the lock, or if the calling thread itself
+ * has the lock. errno does not change.
  */
 bool pxt_turn_take(struct pxt_turn *turn, bool waits);
 void pxt_turn_give(struct pxt_turn *turn);
@@ -539,7 +544,7 @@ bool pxt_ring_skip_dead(const struct pxt_view *view, uint64_t at);
 bool pxt_ring_skip_of(const struct pxt_view *view, uint64_t at, pid_t pid);
 /* Drop the oldest record to make room. Returns false if the record cannot be dropped. */
 bool pxt_ring_evict(const struct pxt_view *view);
-/* Like pxt_ring_evict(), but drop only a record before the position @end. */
+/* Like pxt_ring_evict(), but returns false if the oldest record is not before the position @end. */
 bool pxt_ring_evict_before(const struct pxt_view *view, uint64_t end);
 void pxt_note_lost(struct pxt_stream *stream, uint64_t at, uint64_t time_ns);
 /*

@@ -68,7 +68,7 @@ void pxt_view_drop(struct pxt_view *view)
 		munmap(stream, view->map_bytes);
 }
 
-/* Replaces the memory with zeros. If the kernel has no memory for them, the old content stays. */
+/* Replaces the memory with zeros. If mmap(2) fails for lack of memory, the old content stays. */
 void pxt_forget_memory(void *memory, size_t bytes)
 {
 	mmap(memory, bytes, PROT_READ | PROT_WRITE,
@@ -119,8 +119,9 @@ static void map_number(struct pxt_view *view, unsigned int number, uint32_t seri
 }
 
 /*
- * Signal-safe. One thread maps the stream, and other threads wait for it. A signal handler that has
- * interrupted the mapping does not wait. Returns false if the stream is not mapped.
+ * Signal-safe. One thread maps the stream. Other threads wait until the mapping is finished, but
+ * only for some seconds. A signal handler that has interrupted the mapping does not wait. Returns
+ * false if the stream is not mapped.
  */
 bool pxt_view_map(unsigned int number, uint32_t serial)
 {
@@ -157,7 +158,8 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
  * A signal handler may fork while the interrupted thread uses a stream. In the child, this thread
  * stays a user of the stream until the thread leaves the stream. The handler may have interrupted
  * the thread between two changes: the change of pxt_nr_counted, and the change of the view's
- * counter. In that case the counter may stay one too high in the child, and the view stays mapped.
+ * counter. In that case the view's counter in the child may stay greater by 1 than the number of
+ * users, and the view stays mapped.
  */
 void pxt_view_in_child(void)
 {

@@ -134,8 +134,8 @@ static bool is_plain(const GElf_Sym *sym)
 }
 
 /*
- * Count a symbol with the wanted name. If such symbols have different addresses, or one of them is
- * no plain symbol (thread-local, for example), the address is uncertain.
+ * Count a symbol with the wanted name. The address is uncertain if symbols with this name have
+ * different addresses, or if any of the symbols fails is_plain(), as thread-local symbols do.
  */
 static void look_at(struct wanted *wanted, const GElf_Sym *sym)
 {

@@ -60,7 +60,10 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 
 #define SLOT_BYTES sizeof(uint64_t)
 
-/* True when the probe would have seen the call in frame @f, which returns to frame @outer. */
+/*
+ * True when the probe would have noticed the call in frame @f, if the probe had been in the
+ * process when the call began. The call returns to frame @outer. @out gets the call.
+ */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)
 {

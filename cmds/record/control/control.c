@@ -356,8 +356,9 @@ static void begin_talk(struct control *ctl, int fd)
 	struct conversation *talk = NULL;
 	struct peer peer;
 	/*
-	 * Only processes of the recorder's user are accepted. A recorder that is root accepts
-	 * processes of all users, because a traced process of root may have changed its user ID.
+	 * A recorder that runs as root accepts processes of all users, because a traced process
+	 * that began as root may have changed its user ID. Any other recorder accepts only
+	 * processes of the recorder's own user.
 	 */
 	bool may_talk = peer_get(fd, &peer) && (geteuid() == 0 || peer.uid == geteuid()) &&
 			peer.pid > 0 && make_place(ctl, &peer);

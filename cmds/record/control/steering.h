@@ -14,8 +14,9 @@
 #include "utils/spec/steer.h"
 
 /*
- * Users can choose declared events while the recording runs. This struct has their newest choices.
- * Before the first such choice, the option of the command line is in force.
+ * Users can choose declared events while the recording runs. This struct has the newest choices.
+ * If @has_include is false, the option --trace-include of the command line is in force. If
+ * @has_exclude is false, the option --trace-exclude of the command line is in force.
  */
 struct steering_ids {
 	bool has_include;
@@ -25,13 +26,13 @@ struct steering_ids {
 };
 
 /*
- * The state of steering. Only the control thread uses it. Members above the empty line are set
- * before steering_begin().
+ * The state of steering. Only the control thread uses this struct. Members above the empty line are
+ * set before steering_begin().
  *
  * @plan: the settings that all processes get
  * @repatch: puts hooks into the process @pid and takes hooks out. @nr_left gets the number of sites
  *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
- *           errno with a text. Runs the event loop meanwhile
+ *           errno with a text in @err. Runs the event loop meanwhile
  * @choose: tells the process @pid the declared events to record. Returns the same values as
  *          @repatch. Runs the event loop meanwhile
  * @now: the settings in force. The planner reads these settings
@@ -74,11 +75,11 @@ void steering_begin(struct steering *steer);
 void steering_end(struct steering *steer);
 
 /*
- * Check the whole @change, and then put it into force. Processes apply it from their next call on.
- * If the hooks of a process cannot be changed, the change of hooks is undone. If the choice of
- * declared events cannot be changed in a process, the change of the choice is undone. All other
- * changes stay in force. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording
- * cannot be steered, -ERR_USAGE for a wrong spec.
+ * Check the whole @change, and then put @change into force. Processes apply @change from their next
+ * call on. If the hooks of any process cannot be changed, the change of hooks is undone in all
+ * processes. If the choice of declared events cannot be changed in any process, the change of the
+ * choice is undone in all processes. All other changes stay in force. Returns 0, or a negative
+ * error with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

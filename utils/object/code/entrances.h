@@ -26,8 +26,8 @@ enum site_refusal {
 };
 
 /*
- * The kinds of references to a byte. If a byte has several references, the last kind in this list
- * counts.
+ * The kinds of references to a byte. If several references lead to a byte, the reference with the
+ * greatest enum value counts.
  */
 enum lead {
 	LEAD_NONE,
@@ -42,16 +42,18 @@ enum lead {
 };
 
 /*
- * The bytes around a site. A jump that is written to @site, or before it, overwrites at most
- * WINDOW_BYTES. References (enum lead) may lead only to the first of these overwritten bytes.
+ * The bytes around a site. A jump that is written to @site, or before @site, overwrites at most
+ * WINDOW_BYTES. If @entry is 0, the first overwritten byte may be the target of references (enum
+ * lead), but the following overwritten bytes must not be targets.
  *
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
  * @entry: the start of the function, if @site is the first instruction of the function, or follows
- *         the `endbr64` with which the function begins. In all other cases, @entry is 0. Other code
- *         may lead to @site and @entry. A jump of the function itself must not lead to @site or
- *         @entry, because such a jump would be recorded as a new call
+ *         the `endbr64` with which the function begins. In all other cases, @entry is 0. If @entry
+ *         is not 0, @site and @entry may be targets of references, but no other overwritten byte
+ *         may be a target. A jump of the function itself must not lead to @site or @entry, because
+ *         such a jump would be recorded as a new call
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE
@@ -69,7 +71,7 @@ struct window {
  * Check that a jump of @bytes may be written to @from, and that each thread which reaches the site
  * would execute the jump. Returns NULL, or the reason why the jump must not be written.
  *
- * @from: at most WINDOW_BEFORE before the site
+ * @from: the address of the jump; at most WINDOW_BEFORE bytes before the site
  * @lead: gets the kind of reference that is the reason, or LEAD_NONE for another reason
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,
@@ -123,13 +125,13 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
 		  struct window *windows, size_t nr);
 
 /*
- * Fill in the @nr windows, which are sorted by site: leads_find() and windows_fill() in one.
- * Returns 0 or -ENOMEM. These references are found:
+ * Fill in the @nr windows, which must be sorted by site. This function calls leads_find() and then
+ * windows_fill(). Returns 0 or -ENOMEM. The search finds these references:
  *
  * - relative jumps and calls. Functions around a window are decoded instruction by instruction.
  *   Elsewhere, any four bytes count as a distance
  * - tables of distances (switch). A table may begin at each aligned address that an instruction
- *   computes. It ends at the next such address, or at an entry that does not lead to code
+ *   computes. A table ends at the next such address, or at an entry that does not lead to code
  * - tables of addresses: aligned words of data, and relocations that make an address
  * - the places where exceptions land
  *

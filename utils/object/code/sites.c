@@ -153,8 +153,8 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: true when @list has no room for all jumps, or when another kind of reference leads to
- *           the bytes after the site
+ * @is_dark: true when @list has no room for all jumps, or when the function has an instruction
+ *           other than a jump that refers to a byte after @site
  */
 struct inner_jumps {
 	uint64_t site;
@@ -187,8 +187,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when only jumps of the function lead into [jumps->site, @end), all these jumps are known,
- * and each of these jumps begins before @end.
+ * True when each reference to [jumps->site, @end) is a jump in jumps->list, and each of these jumps
+ * begins before @end. Only references in window->led_to count.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {
@@ -378,8 +378,8 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 }
 
 /*
- * Returns the end of the code that the jump of a site moves or overwrites. The next jump may begin
- * at this address.
+ * Returns the end of the code that is moved or overwritten for the jump of @site. The next jump may
+ * begin at this address.
  */
 static uint64_t end_of(const struct code_site *site)
 {
@@ -391,8 +391,9 @@ static uint64_t end_of(const struct code_site *site)
 }
 
 /*
- * Returns the number of sites at the beginning of @sites that have no jump yet and are near enough
- * to affect the first site.
+ * Returns the number of sites before the first site that has a jump, or that is more than
+ * WINDOW_BEHIND + WINDOW_BEFORE bytes after sites[0]. Returns @nr if there is no such site. Sites
+ * at a greater distance do not affect sites[0].
  */
 static size_t count_left(const struct code_site *sites, size_t nr)
 {

@@ -135,7 +135,7 @@ static int parse_bits(struct cursor *c, struct argspec *spec)
 		return fail_at_column(c, at, "expected 8, 16, 32, 64, or 80 bits");
 	if (bits == 80 && spec->type.format != ARG_FLOAT)
 		return fail_at_column(c, at, "only floating point values have 80 bits");
-	/* A number of bits does not change the size of a string or a character. */
+	/* Strings and characters keep their size, even if the spec gives a number of bits. */
 	if (!arg_format_is_string(spec->type.format) && spec->type.format != ARG_CHAR)
 		spec->type.size = bits / 8;
 	if (spec->type.format == ARG_FLOAT && bits < 32)
@@ -297,7 +297,7 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* If a value is in several registers, compare the last one, as uftrace does. */
+	/* Values in registers are the same if their last registers are the same, as in uftrace. */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;

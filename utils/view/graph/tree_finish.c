@@ -23,8 +23,8 @@ static int merge_fork_calls(struct tree *tree, const struct tree *from)
 }
 
 /*
- * Remove the names of calls without a recorded entry. Otherwise, merging two trees would unite such
- * a call with other calls. merge_unseen() gives the names back.
+ * Remove the names of calls without a recorded entry. If such a call had a name, tree_merge() would
+ * unite the call with other calls of the same function. merge_unseen() gives the names back.
  */
 static void hide_names(struct tree *from, const struct func **names)
 {

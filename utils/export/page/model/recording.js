@@ -32,7 +32,8 @@ import { Sources } from "./sources.js";
  * relative to the first record
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
- * @property {string[]} texts of a page with few texts; many texts are in blocks instead
+ * @property {string[]} texts the texts of calls and points. If the page has many texts, this array
+ * is empty, and blocks contain the texts
  * @property {number} [lost] number of lost records
  * @property {number} [leftOut] number of executions that are left out
  * @property {Execution[]} executions
@@ -151,7 +152,8 @@ export class Recording {
 
 	/**
 	 * Adds the data that the server has read since the last call of grow().
-	 * @param {import("../data/served.js").ReadingState} state with all functions
+	 * @param {import("../data/served.js").ReadingState} state its member `functions`
+	 * contains the names of all functions of the recording, not only of the new functions
 	 */
 	grow({ base, zero, tasks, functions, calls, kinds, lost, leftOut }) {
 		this.meta = { ...this.meta, base, zero, tasks, functions, lost, leftOut };
