@@ -1,6 +1,6 @@
 /*
- * For eBPF programs: reads the arguments and the ABI of a system call from structs of the kernel of
- * this machine.
+ * For eBPF programs on x86_64: reads the arguments and the ABI of a system call from structs of the
+ * kernel.
  */
 #ifndef UTRAIL_ARCH_X86_64_BPF_CALLS_H
 #define UTRAIL_ARCH_X86_64_BPF_CALLS_H

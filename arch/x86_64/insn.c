@@ -65,9 +65,9 @@ static bool is_landing_pad(const uint8_t *at, uint64_t left)
 }
 
 /*
- * Returns the length of the instruction at @at if Capstone does not know this instruction: endbr64,
- * rdssp of a register (f3 0f 1e /1), or incssp of a register (f3 0f ae /5). Returns 0 for other
- * instructions.
+ * Capstone does not know three instructions: endbr64, rdssp of a register (f3 0f 1e /1), and incssp
+ * of a register (f3 0f ae /5). Returns the length of the instruction at @at if it is one of the
+ * three. Returns 0 for other instructions.
  */
 static unsigned known_length(const uint8_t *at, uint64_t left)
 {
@@ -129,12 +129,13 @@ static unsigned starts_before(struct insns *insns, const struct insn_text *text,
 /* --- moving --- */
 
 /*
- * Code that is moved. Two decoders must agree on its instructions: steps.c and capstone.
+ * Code that is moved. steps.c and capstone must find the same length for each instruction of this
+ * code.
  *
  * @step, @at: the current instruction
- * @moved_to: in move_all(), one element for each byte of the old code. If an instruction began at
- *            the byte, the element is 1 + the offset of that instruction in out->bytes. For other
- *            bytes the element is 0
+ * @moved_to: in move_all(), one element for each byte of the old code. If an old instruction begins
+ *            at the byte, the element is 1 + the offset of the moved instruction in out->bytes. For
+ *            other bytes the element is 0
  */
 struct move {
 	struct insns *insns;
@@ -182,8 +183,9 @@ static bool put_byte(struct insn_code *out, uint8_t byte)
 }
 
 /*
- * True when an instruction that ends @behind bytes past the end of @out reaches @target by a 32-bit
- * displacement, as if the code were at out->from.
+ * True when a 32-bit displacement can reach @target. The displacement belongs to an instruction
+ * that will end @behind bytes after the present end of @out. The distance is computed as if the
+ * first byte of @out were at the address out->from.
  */
 static bool is_near(const struct insn_code *out, uint64_t target, unsigned behind)
 {
@@ -193,8 +195,9 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 }
 
 /*
- * Writes a 32-bit displacement: the distance from the end of the displacement to @target, as if the
- * code were at out->from.
+ * Appends a 32-bit displacement to @out, and the offset of this displacement to out->fixes. The
+ * displacement is the distance from the end of the displacement to @target, computed as if the
+ * first byte of @out were at the address out->from.
  */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {
@@ -260,8 +263,9 @@ static int move_direct(struct move *m)
 	bool good;
 
 	/*
-	 * The longest code that this function writes replaces a call. This code has 18 bytes up to
-	 * the end of the displacement.
+	 * The longest code that this function writes is the code for a call. Up to the end of its
+	 * displacement, this code has 18 bytes. So the displacement will end between the two tested
+	 * places: the end of @out, and a place 2 * INSN_CODE_MAX bytes after the end of @out.
 	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
@@ -399,8 +403,9 @@ static int move_insns(struct insns *insns, const struct insn_text *text, uint64_
 }
 
 /*
- * Adjusts each jump that was moved together with its target. The displacement of such a jump does
- * not depend on the new place of the code, so the displacement is removed from out->fixes.
+ * Finds each moved jump whose target was moved, too. Sets the displacement of such a jump, so that
+ * the jump leads to the moved target. Such a displacement does not depend on the new place of the
+ * code. Therefore the displacement is removed from out->fixes.
  */
 static void turn_inwards(struct move *m, uint64_t until)
 {
@@ -519,8 +524,9 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 }
 
 /*
- * Finds byte sequences that may be a 32-bit jump or call (e8, e9, 0f 80 to 0f 8f), or a `lea` of a
- * table's address (48 8d, ModRM with a displacement; 4c for the upper registers).
+ * Finds byte sequences that may be a jump or call with a 32-bit displacement: e8, e9, or 0f 80 to
+ * 0f 8f. Also finds byte sequences that may be a `lea` of a table's address: 48 8d (or 4c 8d for
+ * the upper registers) and a ModRM byte with a displacement from the end of the instruction.
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

@@ -1,4 +1,4 @@
-/* Shows the functions of a recording with counts and times, sorted by one column at a time. */
+/* Shows the functions of a recording, with counts and times. One column determines the order. */
 #ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
 #define UTRAIL_CMDS_TUI_REPORT_VIEW_H
 
@@ -24,10 +24,14 @@ struct report_view {
 };
 
 /*
- * Make the view from @view->agg, an aggregate. The aggregate must contain the sums of all calls and
- * the data for @config (see report_prepare()). If @config has no sort keys, and the column of the
- * default key is not shown, the first column is the key. Returns 0, -ERR_USAGE or -ENOMEM with
- * @err.
+ * Make the view from the aggregate @view->agg. The aggregate must contain the sums of all calls,
+ * and the data that @config needs (see report_prepare()).
+ *
+ * The sort keys of @config determine the order of the functions. Without sort keys, the default key
+ * determines the order. If no shown column has the default key, the first shown column determines
+ * the order, if functions can be sorted by this column.
+ *
+ * Returns 0, or -ERR_USAGE, -EINVAL or -ENOMEM with @err.
  */
 int report_view_init(struct report_view *view, const struct report_config *config,
 		     struct uft_err *err);

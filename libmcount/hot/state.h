@@ -10,36 +10,42 @@
 /*
  * No member of struct thread stores the thread's state. state_set() sets the members that stubs
  * test: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of() derives
- * the state from these members. So a stub changes the state when the stub changes @calls.
+ * the state from members of struct thread and struct planned. @calls is such a member, and stubs
+ * can change @calls. In this way a stub changes the state.
  *
- * A thread without a plan is ALIKE or HELD. A thread with a plan is settled (JUDGED, OUTSIDE or
- * OUT) if each of its frames has a struct planned_frame. planned_pass.h explains the other states.
+ * A thread is ALIKE or HELD while probe.plain is set and the thread has no struct planned. A thread
+ * with a struct planned is settled (JUDGED, OUTSIDE or OUT) while each frame of the thread has a
+ * struct planned_frame. planned_pass.h explains the other states.
  */
 enum thread_state {
-	THREAD_ALIKE,	/* each call not deeper than -D gets a frame, and an ENTRY when it begins */
+	THREAD_ALIKE,	/* each call within the limit of -D gets a frame and an immediate ENTRY */
 	THREAD_HELD,	/* -t: as ALIKE, but the ENTRY is held back */
 	THREAD_JUDGED,	/* C code decides about each call, by its rule */
 	THREAD_OUTSIDE, /* no open call is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
-	THREAD_READY,	/* as OUTSIDE, but a call that is opted in makes the thread OPEN */
+	THREAD_READY,	/* like OUTSIDE, but a call that is opted in changes the state to OPEN */
 	THREAD_OPEN,	/* functions without a rule are recorded as if there were no plan */
-	THREAD_BARRED,	/* as OUT, but the thread was OPEN before the call that is opted out */
+	THREAD_BARRED,	/* like OUT, but the state was OPEN before the opted-out call began */
 	/* only in thread_transitions: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
 };
 
-/* Events. The first four are calls of functions whose rules have only the effect named here. */
+/*
+ * Events that may change the state of a thread. In the first four events, the called function has a
+ * rule. This rule only opts the call in, opts the call out, or leaves the call out (planned_pass.h,
+ * PLAN_LEFT_OUT).
+ */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
 	CALL_LET_IN,	/* a CALL_OPT_IN of a function for which planned_is_alike() is true */
-	CALL_OPT_OUT,	/* a call that is opted out, with all its nested calls */
+	CALL_OPT_OUT,	/* a call that is opted out; no call within this call is recorded */
 	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
 	CALL_RULED,	/* a call of a function with any other rule */
 	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
 	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
-	RETURN_SETTLED, /* the return of a call that began before the thread became ready or open */
+	RETURN_SETTLED, /* the return of a call that was open when the thread was last settled */
 	RETURN_OTHER,	/* the return of any other call */
 	STATE_FITS,	/* planned_open() has found that the thread may become ready or open */
 	NR_THREAD_EVENTS
@@ -51,7 +57,7 @@ enum thread_action {
 	DO_ALONE,  /* the call gets no frame */
 	DO_ENTRY,  /* the call gets a frame and an ENTRY */
 	DO_HOLD,   /* the call gets a frame, and an ENTRY only if the call proves to be long */
-	DO_MARK,   /* the call gets a frame that only shows where it ends */
+	DO_MARK,   /* the call gets no ENTRY, but a frame that shows where the call ends */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without an EXIT */
 	DO_SETTLE, /* planned_close() is called, and the event is handled in the next state */
@@ -63,12 +69,12 @@ struct thread_transition {
 };
 
 /*
- * For a state and an event that are not listed here, the action is DO_JUDGE, or the event cannot
- * occur in that state.
+ * If a state has no element for an event, C code judges the call (DO_JUDGE), or the event cannot
+ * occur in this state.
  *
  * A stub sometimes hands a call over to C code, for example when the segment is full, or when the
  * recorder has stopped the tracing or replaced the plan. In this case planned_settle() first
- * settles the thread, unless the thread is ALIKE or HELD.
+ * settles the thread. A thread in the state ALIKE or HELD needs no settling.
  */
 static const struct thread_transition thread_transitions[THREAD_SETTLED][NR_THREAD_EVENTS] = {
 	[THREAD_ALIKE] = {
@@ -156,8 +162,8 @@ static inline enum thread_state state_selected(const struct planned *p)
 }
 
 /*
- * In this state, the stubs use a table of calls that is a member of struct planned. Returns the
- * offset of that member, or 0 if the stubs use no such table.
+ * Returns the offset, in struct planned, of the table of calls that the stubs use in the state
+ * @state. Returns 0 if the stubs use no such table in this state.
  */
 static inline size_t state_table(enum thread_state state)
 {
@@ -205,10 +211,13 @@ static inline void state_limit_none(struct thread *t)
 }
 
 /*
- * Without a plan the stubs handle all frames up to RECORD_DEPTH_MAX. For a new data word, a stub
- * copies the lower RECORD_ADDR_SHIFT bits of the caller's data word. These bits contain the depth,
- * and the stub adds 1 to the depth. frames[0] is no call, and its data word has the depth "-1". So
- * the outermost call, in frames[1], gets the depth 0.
+ * For a thread without a struct planned: lets the stubs handle all frames up to the depth
+ * RECORD_DEPTH_MAX.
+ *
+ * The lower RECORD_ADDR_SHIFT bits of a frame's data word contain the depth of the call. For a new
+ * frame, a stub copies these bits from the caller's frame, and adds 1 to the depth. frames[0]
+ * belongs to no call. The depth in the data word of frames[0] is -1, so the outermost call, in
+ * frames[1], gets the depth 0.
  */
 static inline void state_limit_alike(struct thread *t, bool is_held)
 {
@@ -229,8 +238,8 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 }
 
 /*
- * Lets the stubs push frames above the innermost one, up to the depth in planned.now. With
- * @is_ready the first of these frames opens the thread.
+ * Lets the stubs push at most planned.now.depth frames above the frame t->top. With @is_ready, the
+ * first of these frames changes the state from READY to OPEN.
  */
 static inline void state_limit_open(struct thread *t, const struct planned *p, bool is_ready)
 {
@@ -241,16 +250,22 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
 	t->fast_base = t->top + is_ready;
 	t->fast_limit = MIN(t->limit, t->top + MIN(now->depth, deeper));
 	t->drop_limit = MIN(t->limit, t->top + now->depth);
-	/* With PLAN_TELLS_DEPTH, C code must count the calls that get no frame. */
+	/*
+	 * With PLAN_TELLS_DEPTH, C code counts the calls that get no frame because of t->limit. So
+	 * the stubs must hand these calls over to C code.
+	 */
 	if (t->drop_limit == t->limit && (probe.plan.flags & PLAN_TELLS_DEPTH))
 		t->drop_limit = STATE_NO_FRAME;
 }
 
 /*
- * HOT: changes the state of @t from @from to @next. Stores only the members of @t that differ
- * between these states. A signal handler may leave this function with longjmp(3) at any point.
- * Therefore the order of the stores ensures that an open thread never has the limits of another
- * state.
+ * HOT: changes the state of @t from @from to @next. Does not store members of @t that have the same
+ * value in both states.
+ *
+ * When a settled thread becomes READY or OPEN, the limits are stored before @calls. When such a
+ * thread becomes settled again, @calls is stored before the limits. So the limits of an open thread
+ * are in force as long as @calls says that the thread is open. This is true even if a signal
+ * handler leaves this function with longjmp(3).
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)
@@ -296,8 +311,9 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: called before an open thread pushes @f. The fast paths must not write the EXIT of @f, so
- * @fast_base is @f until the return of @f.
+ * HOT: called before a thread in the state OPEN pushes @f. C code must handle the end of the frame
+ * @f, because the fast paths must not write the EXIT of @f. The fast paths pop only frames above
+ * @fast_base. So @fast_base is @f until the frame ends.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {

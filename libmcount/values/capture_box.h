@@ -15,11 +15,15 @@ void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t objec
 		 uint32_t bytes);
 
 /*
- * The text of a std::string. string_text_of() finds the text through the first 8-byte words of the
- * object. In libstdc++ the words are the text's address and the text's length. libc++ on
- * little-endian machines has two forms. If bit 0 of the first word is set, the words are capacity,
- * length and address. Otherwise the first byte of the object is twice the length, and the text
- * follows this byte.
+ * The text of a std::string. string_text_of() finds the text by the first 8-byte words of the
+ * object:
+ *
+ * - In libstdc++, the first word is the address of the text, and the second word is the length.
+ * - In libc++, if bit 0 of the first word is set, the words are capacity, length and address.
+ * - In libc++, if bit 0 of the first word is 0, the first byte of the object is twice the length,
+ *   and the text follows this byte.
+ *
+ * The two forms of libc++ are those of little-endian machines.
  */
 struct string_text {
 	uint64_t at;

@@ -18,9 +18,11 @@ static void add_call(struct fst_text *payload, struct fst_values *values)
 }
 
 /*
- * Adds the strings that a function of the program returns: one string at each call, and NULL after
- * the last string. The number of strings precedes the strings, but is known only at the end. So a 0
- * is stored first, and replaced at the end.
+ * Adds the strings that a function of the program returns. The function returns one string at each
+ * call, and NULL after the last string.
+ *
+ * The payload has the number of strings before the strings, but the number is unknown until the
+ * last string was added. So a 0 is stored at the place of the number, and replaced at the end.
  */
 static void add_call_list(struct fst_text *payload, struct fst_values *values)
 {

@@ -33,10 +33,11 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 /*
  * Make the slices.
  *
- * @numbers: gets for each execution the number of its slice. An execution without a slice gets the
- *           number of its nearest ancestor's slice
- * @has_shown: for each process, true when one of the slices belongs to the process; starts as
- *         zeros
+ * @numbers: has an element for each execution, which becomes the index of the execution's slice. If
+ *           the execution has no slice, the element becomes the index of the slice of the nearest
+ *           ancestor that has a slice, or EXECUTION_NONE
+ * @has_shown: has an element for each process, which starts as false. The element becomes true when
+ *             a slice belongs to the process
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
@@ -48,7 +49,10 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/* The number of the parent. An execution that gets no slice keeps this number. */
+		/*
+		 * Begin with the parent's number. If this execution gets no slice, the number
+		 * stays.
+		 */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;

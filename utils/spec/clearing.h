@@ -1,20 +1,21 @@
-/* Specs that remove actions of earlier specs (`f@clear`), and the actions that stay. */
+/* The effect of specs that remove actions of earlier specs (`f@clear`). */
 #ifndef UTRAIL_SPEC_CLEARING_H
 #define UTRAIL_SPEC_CLEARING_H
 
 #include "utils/spec/filters.h"
 
 /*
- * Mark the specs that are in force for the function @subject: those whose actions are in @trigger,
- * which combines all specs for the function.
+ * Note which actions are in force for the function @subject. @trigger combines all specs for this
+ * function. If a spec matches the function, each action that both the spec and @trigger have is
+ * added to filter_entry.in_force of the spec.
  */
 void clearing_note(struct filters *filters, const struct filter_subject *subject,
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry, except cleared actions of FILTERS_OPT_IN. Such an action is
- * cleared if functions have matched @entry, and later specs have cleared the action for all these
- * functions.
+ * Returns the actions of @entry. If filters->clears is true, the result can lack actions of
+ * FILTERS_OPT_IN. The result lacks such an action if functions have matched @entry, and later specs
+ * have cleared or replaced the action for each of these functions.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
@@ -26,9 +27,11 @@ uint32_t clearing_left(const struct filters *filters, const struct filter_entry 
 bool *clearing_find_gone(const struct filters *filters);
 
 /*
- * Write the specs of @filters as text, without those of clearing_find_gone(). Returns 0 or -ENOMEM.
+ * Write the specs of @filters as text, except the specs that clearing_find_gone() finds. Returns 0
+ * or -ENOMEM.
  *
- * @specs: gets one text for each option, on the heap, or NULL for an option without specs
+ * @specs: all elements start as NULL. The element of an option that has specs becomes a text on the
+ *         heap, which the caller frees, also after -ENOMEM
  */
 int clearing_texts(const struct filters *filters, char *specs[SPEC_OPTIONS]);
 

@@ -71,10 +71,12 @@ enum spec_module {
  * One spec.
  *
  * @text: as the user typed it; on the heap
- * @pattern: for names of functions; with -L, for source files
- * @module: MODULE_NAMED: the beginning of a file's base name
+ * @pattern: matches the names of functions; with -L, the names of source files
+ * @module: with MODULE_NAMED: the first characters of the base name of the module's file; on the
+ *          heap
  * @counters: the counters of `read=`; filters_add() gives each counter a bit of trigger.read
- * @cleared: TRIGGER_CLEAR: enum trigger_flags of the actions that are dropped
+ * @cleared: with TRIGGER_CLEAR: the actions of earlier specs that this spec removes (enum
+ *           trigger_flags)
  * @args: the typed items about arguments and return values, separated by ','; or NULL
  * @ignored: the first action that the option does not accept, or NULL
  */
@@ -107,9 +109,9 @@ enum spec_option {
 };
 
 /*
- * Parse one spec, the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE with a text that names
- * the column (counted from 1) and the error. For an unknown word, the text suggests similar known
- * words. @spec is empty after a failure.
+ * Parse one spec: the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE. With -ERR_USAGE, the
+ * message in @err names the column (counted from 1) and the error. For an unknown word, the message
+ * suggests similar known words. After a failure, @spec is empty.
  */
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);

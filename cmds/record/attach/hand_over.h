@@ -7,11 +7,12 @@
 
 /*
  * Pass the open calls of all threads to the probe. All threads must be stopped. @thread is made to
- * call @leave_fn, which is the address of utrail_leave(). Returns 0. If a call in @thread did not
- * return, returns a negative errno, and sets @err.
+ * call @leave_fn, which is the address of utrail_leave(). Returns 0. Returns a negative errno, and
+ * sets @err, if the recorder cannot write to the memory of the process, or if @thread cannot
+ * complete a call of utrail_leave() (attached_call()).
  *
- * @msg: gets, with -v, a message about each thread whose open calls are unknown. The recorded calls
- *       of such a thread begin at depth 0
+ * @msg: gets, with -v, a message about each thread whose open calls are unknown, or for whose open
+ *       calls the probe has no room. The recorded calls of such a thread begin at depth 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

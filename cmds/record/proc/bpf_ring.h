@@ -11,13 +11,14 @@
 
 struct bpf_becoming;
 /*
- * The reader of the ring. Only one thread at a time may use it. All members but @log start as
- * zeros.
+ * The reader of the ring. Only one thread at a time may use the struct. The caller sets @log and
+ * @to_clock_ns. All other members start as zeros.
  *
  * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
- * @becoming: unfinished executions: some records of the execve(2) have come, but not all
+ * @becoming: the executions of which some, but not all, records of the execve(2) have come
  * @spare: unused structs for @becoming
- * @leaders: a struct bpf_leader for each process in which the first or the last thread has ended
+ * @leaders: maps a pid to a struct bpf_leader. A process has this struct when its first thread has
+ *           ended, or when the last of its other threads has ended
  * @nr_broken: the number of records that could not be understood, or could not be kept
  * @strings: the texts of the current record, each with its NUL
  */
@@ -35,8 +36,8 @@ struct bpf_ring {
 void bpf_ring_take(struct bpf_ring *ring, const void *data, size_t size);
 
 /*
- * Write the executions in @becoming, although some of their records are missing. Call this function
- * after the last record of the ring.
+ * Write the executions in @becoming, although some records of these executions have not come. Call
+ * this function after the last record of the ring.
  */
 void bpf_ring_finish(struct bpf_ring *ring);
 

@@ -13,14 +13,17 @@ struct process;
 struct processes;
 
 /*
- * All processes whose page is mapped. An ended process stays in the list while a child has not
- * reported itself, because the child uses the same page for its own notes. Only the control thread
- * reads the list. The struct starts as { 0 }.
+ * The list of processes whose first arena page is mapped in the recorder. An ended process stays in
+ * the list while a forked child of the process runs and has not reported itself, because the child
+ * uses the same page for the child's own notes. If too many ended processes are in the list, the
+ * oldest ended processes leave the list early. Only the control thread uses the list. The struct
+ * starts as { 0 }.
+ *
+ * notes_close() empties the list. After notes_close(), @reads_failed and the sums are complete.
  *
  * @nr_ended: the number of ended processes in the list. When this number exceeds @look_at, the
- *         whole list is checked, and processes that are not needed leave the list
- * @reads_failed: the bits of arena.reads_failed, from all processes that have left the list. After
- *         notes_close(), the list is empty
+ *            whole list is checked, and processes that are not needed leave the list
+ * @reads_failed: the bits of arena.reads_failed, from all processes that have left the list
  * @points_failed and the members after it: sums over the processes that have left the list
  */
 struct notes {
@@ -59,23 +62,27 @@ void notes_close(struct processes *procs);
 void notes_warn_about_events(const struct notes *notes, const struct msg *msg);
 
 /*
- * True when a process has begun a fork, and the child has not stored its pid in the notes of the
- * process. After a failed fork, the result stays true.
+ * True when a process has begun a fork, and the forked child has not stored the child's pid in the
+ * notes of the parent. After a failed fork there is no child, so the result stays true.
  */
 bool notes_has_newborns(const struct processes *procs);
 
-/* Do the work that @proc requests in the first page of its arena. Called by writers. */
+/*
+ * For writer threads. If the recording is steerable and has ended, set arena.news of @proc. If
+ * @proc has requested the end of the recording (arena.finish_wanted), and the settings permit this
+ * request, stop recording in all processes.
+ */
 void notes_obey(struct processes *procs, struct process *proc);
 
 /*
- * Set arena.news of @proc, which must have an arena. Any thread that may use @proc may call this
- * function.
+ * Set arena.news of @proc, which must have an arena. The control thread may call this function. A
+ * writer thread may call this function while the writer holds @live_lock (struct processes).
  */
 void notes_tell_news(struct process *proc);
 
 /*
- * Stop recording in all processes. If the recording can be steered, a process may go on recording
- * until a writer has looked at the rings of the process (notes_obey()).
+ * Stop recording in all processes (control_page.finished). In a steerable recording, a process may
+ * go on recording until a writer thread has called notes_obey() for the process.
  */
 void notes_finish_all(struct processes *procs);
 

@@ -71,8 +71,8 @@ static void write_task(struct tasks *tasks, pid_t pid, int32_t tid, uint64_t tim
 }
 
 /*
- * Saves the map of the session. This comes before the session's line in task.txt, because a reader
- * that finds the line needs the map.
+ * Saves the map of the session. Call this function before the session's line is written to
+ * task.txt. A reader that finds the line needs the map.
  */
 static void save_map(struct tasks *tasks, const struct process *proc)
 {
@@ -145,7 +145,10 @@ static void announce_process(struct tasks *tasks, struct process *proc)
 		announce_one(tasks, next);
 }
 
-/* True when task @tid belongs to @proc, or has ended and was never claimed by another process. */
+/*
+ * True when task @tid belongs to @proc. Also true when the task has ended, and no process other
+ * than @proc owns the task in tasks->owners.
+ */
 static bool is_own_task(struct tasks *tasks, const struct process *proc, int32_t tid,
 			enum peer_task task)
 {
@@ -172,7 +175,7 @@ static int32_t make_id(struct tasks *tasks)
 		tasks->stacks = stacks;
 	if (!stacks || tasks->nr_stack_tids == INT32_MAX - RING_FIRST_STACK_TID)
 		return 0;
-	/* Each new id is greater than all earlier ones, so the list stays in order. */
+	/* Each new id is greater than all earlier ids, so tasks->stacks stays sorted. */
 	return stacks[tasks->nr_stacks++] = RING_FIRST_STACK_TID + tasks->nr_stack_tids++;
 }
 

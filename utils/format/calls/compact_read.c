@@ -155,9 +155,15 @@ static inline bool get_payload_call(struct reading *r, struct compact_state *sta
 }
 
 /*
- * HOT: decode calls without a payload, and calls with a short payload. The loop stops at each
- * escape, except ESCAPE_PAYLOAD with a short payload. The loop also stops at a long delta, and at a
- * token that may extend beyond the end of the tokens.
+ * HOT: decode calls without a payload, and calls with a short payload. The loop stops at any item
+ * that compact_step() and get_payload_call() do not handle:
+ *
+ * - an escape, except ESCAPE_PAYLOAD with a short payload
+ * - a call whose time since the previous record is a varint
+ * - a call with a payload that may extend beyond the end of the block's tokens
+ * - a damaged call
+ *
+ * The loop also stops at the end of the tokens, and when @r has no room for another record.
  */
 static void get_most_calls(struct reading *r)
 {
@@ -193,7 +199,7 @@ static const uint8_t *get_delta(const uint8_t *in, const uint8_t *end, unsigned 
 	return in;
 }
 
-/* Read the token of a call. @first is its first byte, which was read already. */
+/* Read the token of a call. @first is the token's first byte, which the caller has already read. */
 static bool get_call(struct compact_block *block, unsigned first, struct compact_call *call)
 {
 	struct compact_coder *coder = block->coder;
@@ -297,8 +303,9 @@ static enum compact_found spoil(struct compact_block *block)
 }
 
 /*
- * Execute the escapes that come next, and stop before an escape that stands for records. Returns
- * the kind of the item after the executed escapes. If this item is a call, it is not read yet.
+ * Execute the next escapes. Stop before a call, before an escape that holds bytes of records
+ * (ESCAPE_WORDS, ESCAPE_PAYLOAD, ESCAPE_BYTES), and at the end of the tokens. Returns the kind of
+ * the item at which the function stopped. A call at this place is not read yet.
  */
 static enum compact_found obey_all(struct compact_block *block)
 {

@@ -13,8 +13,8 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The limit for reading split units and their files, in bytes: this number for each byte of the
- * module, plus a constant, which small modules need.
+ * The maximum number of bytes to read from split units and their files: SPLIT_READ_PER_BYTE times
+ * the size of dwarf_splits.from, plus SPLIT_READ_MORE_MB MiB, which small modules need.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U
@@ -25,11 +25,13 @@
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed
  * @package: the .dwp file; NULL: no readable .dwp file was found
- * @has_looked: the first skeleton has started the search for the .dwp file
- * @bytes_left: the bytes of split units and their files that may still be read. There is a limit,
- *         because all skeletons of a hostile program may name one large file
- * @nr_missing: number of units that were not found
- * @missing: file of the first missing unit, on the heap; NULL: none, or memory is short
+ * @has_looked: the .dwp file was searched. The first skeleton starts this search
+ * @bytes_left: the number of bytes that may still be read, from split units and from their files.
+ *              The number is limited, because all skeletons of a hostile program may name one large
+ *              file
+ * @nr_missing: the number of split units that were not found
+ * @missing: the name of the first missing unit's file, on the heap; NULL: no unit is missing, or
+ *           memory is short
  * @is_too_much: the file @missing exists, but exceeds @bytes_left
  */
 struct dwarf_splits {
@@ -48,13 +50,13 @@ void dwarf_splits_deinit(struct dwarf_splits *splits);
 #define cleanup_dwarf_splits cleanup(dwarf_splits_deinit)
 
 /*
- * One split unit, as if it were a file of its own with plain debug information.
+ * One split unit. @elf makes the unit readable like a file with plain debug information.
  *
  * @die: the entry of the unit; lives until dwarf_split_close()
- * @info_bytes: size of its section .debug_info
+ * @info_bytes: the size of the unit's section .debug_info, in bytes
  * @file: the file of the unit; not open if the package has the unit
+ * @elf: an ELF file in memory, with the sections of the unit and some sections of the module
  * @names: the names of the sections of @elf
- * @elf: an ELF file in memory, made of the sections of the unit and of sections of the module
  */
 struct dwarf_split {
 	struct elf_file file;
@@ -69,8 +71,10 @@ struct dwarf_split {
  * Open the split unit that belongs to @unit. @skeleton is the first entry of @unit. The split unit
  * may be in one of three places: in the module's package, in the compiler's directory, or next to
  * the module. A relative name of the compiler's directory is ignored, because the reader runs in
- * another directory. Returns false when the split unit was not found. Such a unit is counted in
- * @splits if @skeleton names its file.
+ * another directory.
+ *
+ * Returns false when the split unit was not found. In this case, adds 1 to splits->nr_missing if
+ * @skeleton names a file for the split unit.
  */
 bool dwarf_split_open(struct dwarf_splits *splits, Dwarf_CU *unit, Dwarf_Die *skeleton,
 		      struct dwarf_split *split);

@@ -56,9 +56,9 @@ void event_choice_deinit(struct event_choice *choice)
 }
 
 /*
- * True when an event is selected by a name that the recorder has written since the events were
- * chosen. Only a growing recording gets such names. A growing recording is read by a single
- * thread, so no lock is needed.
+ * True when the rules select the event @id by a name that event_choice_make() did not know, because
+ * the recorder has written the name later. Only a growing recording gets such names. A single
+ * thread reads a growing recording, so no lock is needed.
  */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {

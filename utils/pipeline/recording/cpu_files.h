@@ -7,10 +7,10 @@
 #include "utils/base/err.h"
 
 /*
- * Call @fn with each file "<prefix><cpu>.dat" in @dir, in the order of CPUs.
+ * Call @fn for each file "<prefix><cpu>.dat" in @dir, in the order of CPUs.
  *
- * A negative result of @fn ends the loop. Returns this result, or else 0. If the directory cannot
- * be read, returns a negative errno with @err.
+ * Returns 0. If @fn returns a negative value, the loop ends, and cpu_files_each() returns this
+ * value. If @dir cannot be read, or memory is short, returns a negative errno and sets @err.
  */
 int cpu_files_each(const char *dir, const char *prefix,
 		   int (*fn)(void *self, const char *name, uint32_t cpu), void *self,

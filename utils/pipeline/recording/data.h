@@ -31,18 +31,20 @@ struct task_name {
 /*
  * One task (thread or process) of the recording.
  *
- * @index: index in data->tasks, which are sorted by tid unless the recording grows
- * @start_ns: the time of the first TASK or FORK line in task.txt, or else of the first session, or
- *            else 0
+ * @index: the index in data->tasks. data->tasks is sorted by tid, except in a growing recording
+ * @start_ns: the time of the task's first TASK or FORK line in task.txt. Without such a line, the
+ *            time of the task's first SESS line. A task that task.txt lacks has the start time from
+ *            its events. 0: unknown
  * @is_fork: the task began as a copy of @ppid
  * @has_session: a SESS line names the task
  * @has_own_line: there is a TASK or FORK line
- * @data_bytes: bytes of <tid>.dat, or of the decoded <tid>.cdat; in a growing recording, the part
- *              that may be read now
+ * @data_bytes: the number of bytes of <tid>.dat, or of the decoded <tid>.cdat. In a growing
+ *              recording, the number of bytes that may be read now
  * @compact: the blocks of <tid>.cdat; NULL: there is no such file, or there is <tid>.dat
- * @first_ns: no record is earlier than this; set by pipeline_open(); 0 if unknown
- * @refs: the task's sessions by time; at least one if the recording has sessions
- * @names: its names by time; there may be none (see task_name_at())
+ * @first_ns: no record of the task is earlier than @first_ns; set by pipeline_open(); 0: unknown
+ * @refs: the task's sessions, sorted by time. If the recording has sessions, the task has at least
+ *        one session
+ * @names: the task's names, sorted by time. A task may have no name (see task_name_at())
  */
 struct task {
 	int32_t tid;
@@ -99,14 +101,14 @@ int data_open(struct trace_data *data, const char *dir, enum demangle_mode deman
 void data_close(struct trace_data *data);
 
 /*
- * Open a directory that is being recorded into. At first, it has no tasks. Repeat these steps:
+ * Open a directory that is being recorded into. At first, @data has no tasks. Repeat these steps:
  *
  * - data_read_more() reads the new lines of task.txt.
  * - The caller waits until the maps and symbols of new sessions are written.
  * - data_grow() makes tasks and sessions from the lines. Tasks never move in memory.
- * - data_measure_files() determines the parts of the tasks' files that may be read. Then call
- *   data_read_more() and data_grow() once more, to know all sessions in these parts: the line of a
- *   session is written before the records of the session.
+ * - data_measure_files() determines the readable part of each task's file.
+ * - Call data_read_more() and data_grow() once more. Then each session with records in a readable
+ *   part is known, because the line of a session is written before the records of the session.
  */
 int data_open_growing(struct trace_data *data, const char *dir, enum demangle_mode demangle,
 		      struct uft_err *err);
@@ -114,16 +116,16 @@ int data_read_more(struct trace_data *data, struct uft_err *err);
 
 /*
  * Make tasks and sessions from the lines of task.txt that data_read_more() has read. Returns 1 when
- * there were lines. In this case, addresses may belong to other functions than before. Returns 0
- * when there were no lines, or a negative errno with @err.
+ * there were complete lines. After this result, an address may belong to another function than
+ * before. Returns 0 when there was no complete line, or a negative errno with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
 void data_measure_files(struct trace_data *data);
 
 /*
- * Check that the directory data->dir is still the growing recording that was opened as @data. A new
- * recorder renames an existing recording, and makes a new directory data->dir. Returns 0 or
- * -ESTALE.
+ * For a growing recording: check that the path data->dir still leads to the directory that was
+ * opened. A new recorder renames the directory of an earlier recording, and makes a new directory
+ * at this path. Returns 0 if the directory is the same. Otherwise, returns -ESTALE with @err.
  */
 int data_check_name(const struct trace_data *data, struct uft_err *err);
 #define cleanup_data cleanup(data_close)
@@ -202,7 +204,8 @@ int task_place_at(const struct task *task, unsigned reader, uint64_t time_ns,
 		  struct task_place *place, struct uft_err *err);
 
 /*
- * Find the name of the task at @time_ns: its own name, or that of its program. The result is valid
+ * Returns the name of the task at @time_ns. If the task has got no name since its last exec, the
+ * result is the base name of its program, or "" if the task has no session. The result is valid
  * until data_add_tasks() or data_close().
  */
 const char *task_name_at(const struct task *task, uint64_t time_ns);

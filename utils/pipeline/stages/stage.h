@@ -1,4 +1,4 @@
-/* Stages: functions that turn the raw events of one task into those that a view shows. */
+/* Stages: functions that turn the raw events of one task into the events that a view shows. */
 #ifndef UTRAIL_PIPELINE_STAGE_H
 #define UTRAIL_PIPELINE_STAGE_H
 
@@ -14,9 +14,9 @@
 #include "utils/pipeline/kinds/event_choice.h"
 
 /*
- * Stages work on one task, before tasks are merged. A stage may hold events back (stg_time) without
- * delaying other tasks. Most stages change @events in place, and return the number of remaining
- * events.
+ * Each task has its own stages, which process the events of the task before the events of all tasks
+ * are merged. So a stage that holds events back (stg_time) does not delay other tasks. Most stages
+ * change the array @events in place, and return the number of events that remain in the array.
  */
 
 struct stg_filter;
@@ -28,7 +28,7 @@ enum stage_wants {
 	STAGE_WANTS_ENDS,   /* EXIT and SCHED_*, for a view that only adds up calls */
 };
 
-/* A view's choice of the periods during which a task is off the CPU. */
+/* A view shows all, some or none of the periods during which a task is off the CPU. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
 	STAGE_SCHED_WILLING, /* all but the periods that began with a preemption */
@@ -88,23 +88,26 @@ struct pending_call {
 };
 
 /*
- * stg_calls: pairs entries with exits. It starts as zeros, except for config, task and pseudo, and
- * ends with stg_calls_deinit().
+ * stg_calls: pairs entries with exits. Before the first call of stg_calls(), all members are zeros
+ * except @config, @task, @pseudo and @reader. stg_calls_deinit() frees the memory.
  *
  * @reader: the number of the thread that looks up addresses for the stage (session.h)
- * @changes_ns: the next time when addresses change their meaning (exec, dlopen)
- * @frames: the open calls are [0, @nr). The first @nr_seeded calls have no recorded entry, and do
- *          not count in the depth
+ * @changes_ns: the next time at which an address may begin to mean another function (exec, dlopen)
+ * @frames: the open calls are frames[0] to frames[nr - 1]. The first @nr_seeded of these calls have
+ *          no recorded entry. The depth of an event (event.depth) does not count the calls without
+ *          a recorded entry
  * @is_out: the task is not on a CPU; @out_ns: the time when the task left the CPU
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
  * @inherited_depth: the number of calls that enclose the call of the program's first ENTRY or EXIT
  *                   in this task
- * @wants_depth: after LOST, the next record tells the depth of the stack
+ * @wants_depth: events were lost (LOST). The number of open calls is unknown until the next record
+ *               of a call, which contains the depth
  * @has_kernel: some of the calls may be the kernel's
- * @is_plain: all events of the batch were calls whose indent is right without stg_indent()
- * @open: the number of each function's frames, by which recursions are found. The index is
- *        func->count_id, which is below @nr_open
+ * @is_plain: each event of the batch was a call, and event.indent is the number of open calls
+ *            around the event (see stg_indent_follow())
+ * @open: an array of @nr_open elements. open[func->count_id] is the number of open calls of the
+ *        function. A number above 1 shows a recursion
  */
 struct stg_calls {
 	const struct stage_config *config;
@@ -179,8 +182,8 @@ static inline bool stg_kernel_is_needed(const struct stg_kernel *stage,
  */
 bool stg_select_is_needed(const struct stage_config *config);
 /*
- * True when stg_select() keeps a call of @func inside @depth other calls, for any duration of the
- * call.
+ * True when stg_select() keeps a call of @func that has @depth open calls around it. The minimum
+ * duration of calls (time_filter_ns) is ignored.
  */
 bool stg_select_keeps_open(const struct stage_config *config, const struct func *func,
 			   size_t depth);
@@ -192,8 +195,10 @@ size_t stg_select(const struct stage_config *config, struct event *events, size_
  * @threshold_ns: the threshold of all calls. With @has_own_thresholds, each ENTRY has its own
  *                threshold in total_ns (stg_filter.h)
  * @due_ns: with @has_own_thresholds: no held call reaches its threshold before this time
- * @released: payloads that live until the next batch
- * @held: the events [@at, @nr) wait, with copies of their payloads
+ * @released: the payloads of the events that were released last, on the heap. The next call of
+ *            stg_time(), stg_time_due() or stg_time_finish() frees them
+ * @held: the events that wait are held[at] to held[nr - 1]. Each of these events has a copy of its
+ *        payload, on the heap
  */
 struct stg_time {
 	uint64_t threshold_ns;
@@ -214,8 +219,8 @@ static inline size_t stg_time_room(const struct stg_time *stage, size_t nr)
 }
 
 /*
- * Process a batch, and write to @out the events that pass the threshold. Returns their number, or
- * -ENOMEM.
+ * Process a batch, and write to @out the events that pass the threshold. Returns the number of
+ * events in @out, or -ENOMEM.
  */
 ssize_t stg_time(struct stg_time *stage, const struct event *events, size_t nr, struct event *out);
 /*
@@ -230,22 +235,25 @@ ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out)
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
 /*
- * At the end: release the held calls, which have not returned. If a call has the threshold
- * UINT64_MAX, this call is released only together with a call inside it. @out has room for
- * stg_time_room() events.
+ * At the end of the events: release the held calls. No held call has returned. If a call has the
+ * threshold UINT64_MAX, the call is released only together with a call inside of it. Returns the
+ * number of events that were written to @out, or -ENOMEM. @out has room for stg_time_room() events.
  */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
 
 /*
- * stg_indent: sets the depth that is shown. Calls that other stages have dropped do not count.
+ * stg_indent: sets the depth that views show (event.indent). Calls that other stages have dropped
+ * are not counted.
  *
  * @calls, @filter: the stages stg_calls and stg_filter of the same lane
  * @exec_ns: the next time when the task executes another program
- * @starts_at_margin: calls without a recorded entry do not count in the depth, since filters cannot
- *                    tell whether such a call is shown
- * @drops_off: drop events with EVENT_OFF; false: there are no such events
- * @drops_margin: drop events outside of shown calls, as with --size-filter in uftrace
+ * @starts_at_margin: for a task that begins inside of calls without a recorded entry. If @filter
+ *         does not know which of these calls are shown, the shown depth does not count these calls
+ * @drops_off: drop ENTRY and EXIT events with EVENT_OFF. If @drops_off is false, no event has
+ *             EVENT_OFF
+ * @drops_margin: drop each event at depth 0 that is neither a call nor LOST, as uftrace does with
+ *                --size-filter
  */
 struct stg_indent {
 	const struct stg_calls *calls;
@@ -261,16 +269,19 @@ struct stg_indent {
 void stg_indent_init(struct stg_indent *stage, const struct stg_calls *calls,
 		     const struct stg_filter *filter);
 /*
- * Set exec_ns to the first time after @last_ns when the task executes another program. Call this
- * when the recording has grown, or when the stage begins in the middle of a task.
+ * Set @stage->exec_ns to the first time after @last_ns at which the task executes another program.
+ * Call this function when the recording has grown, or when the stage begins in the middle of the
+ * task's events.
  */
 void stg_indent_more(struct stg_indent *stage, uint64_t last_ns);
 size_t stg_indent(struct stg_indent *stage, struct event *events, size_t nr);
 
 /*
- * HOT: if stg_calls() has counted the right depths for a batch, updates the depth of @stage, and
- * returns true. Otherwise returns false, and stg_indent() must be called. @depth: the number of
- * frames before the batch.
+ * HOT: replaces stg_indent() for a batch in which stg_calls() has already stored the depths that
+ * views show. In this case, updates @stage->depth, and returns true. Otherwise returns false, and
+ * the caller must call stg_indent().
+ *
+ * @depth: the number of open calls before the batch
  */
 static inline bool stg_indent_follow(struct stg_indent *stage, size_t depth)
 {

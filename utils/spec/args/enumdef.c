@@ -46,8 +46,8 @@ static int add_value(struct enum_def *def, const char *name, int64_t value)
 }
 
 /*
- * Parse an optional "= 4" at @at. Returns the text after it, or NULL when the number is
- * invalid.
+ * Parse an optional "= 4" at @at. Returns the address after the number and the blanks that follow.
+ * Returns @at if there is no '=', and NULL if the number is invalid.
  */
 static char *parse_number(char *at, int64_t *value)
 {
@@ -62,8 +62,8 @@ static char *parse_number(char *at, int64_t *value)
 }
 
 /*
- * Parse "A, B = 4 }" at *@text, and move *@text past the brace. Returns 0, -ENOMEM, or -EINVAL for
- * a wrong text, with its place in @bad.
+ * Parse "A, B = 4 }" at *@text, and move *@text past the brace. Returns 0, -ENOMEM, or -EINVAL when
+ * the text is wrong. With -EINVAL, *@bad is the place of the error.
  */
 static int parse_values(char **text, struct enum_def *def, char **bad)
 {
@@ -208,8 +208,8 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 #define PARTS_MAX 64
 
 /*
- * Returns the name "O_RDONLY" if @def is the enum of open(), and @value has flags with the access
- * mode 0. Returns NULL otherwise.
+ * Returns the name of the access mode 0 ("O_RDONLY") if @def is the enum of open(2), @value is not
+ * 0, and the access mode in @value is 0. Returns NULL otherwise.
  */
 static const char *zero_of_field(const struct enum_def *def, int64_t value)
 {

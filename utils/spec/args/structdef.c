@@ -22,8 +22,8 @@ void struct_defs_deinit(struct struct_defs *defs)
 }
 
 /*
- * Parse a number at *@at, and move *@at past it. Returns false when there is no number, or when
- * it is above @max.
+ * Parse a number at *@at, and move *@at past the number. Returns false when there is no number, or
+ * when the number is above @max.
  */
 static bool take_number(char **at, uint32_t max, uint32_t *number)
 {

@@ -77,7 +77,7 @@ export class DiffTable {
 		byId("functions-table").addEventListener("click", (event) => this.#onClick(event));
 	}
 
-	/** Computes the sums of the shown range if they are not known yet. */
+	/** Returns the rows of the shown range. After a change of the range, computes the rows. */
 	find() {
 		const { apps, state } = this.app, { part } = state;
 		const range = part && { from: Math.ceil(part.from), to: Math.floor(part.to) };
@@ -93,7 +93,8 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// A search for a name limits the list, except when a click on a row started the search.
+		// A search for a name hides the rows with other names. But if a click on a row has
+		// started the search, all rows stay.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;
