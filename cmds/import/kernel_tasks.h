@@ -50,8 +50,8 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 			   uint64_t time_ns, int32_t *number);
 
 /*
- * Write task.txt, the map files that it refers to, and an empty file of records for each task.
- * Returns 0, or a negative error with @err.
+ * Write task.txt, and the map files of the sessions in task.txt. For each task, write an empty file
+ * of records. Returns 0, or a negative error with @err.
  */
 int kernel_trace_tasks_write(const struct kernel_trace_tasks *tasks, struct store *store,
 			     struct uft_err *err);

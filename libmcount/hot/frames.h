@@ -40,8 +40,8 @@ void frames_leave_inside(struct thread *t, uint64_t address);
 
 /*
  * Called when a function with return slot @slot begins. Ends the frames below @slot as
- * frames_leave_inside() does, and also the older frames with slot @slot. But if the function was
- * called by a tail call, its callers' frames with slot @slot stay open.
+ * frames_leave_inside() does. If a tail call has entered the function, the earlier frames with slot
+ * @slot stay open. Otherwise, ends these frames.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 
@@ -84,10 +84,10 @@ uint64_t frames_find_return(uint64_t slot);
 void frames_end_tail_call(struct thread *t, uint64_t *slot);
 
 /*
- * COLD. Put the true return addresses of the open frames of @t back into the slots of these frames.
- * frames_unhook() is called when @t ends, and begins with frames_close_estimated().
- * frames_restore() is called in a forked child, and writes no EXIT, since the calls go on in the
- * parent.
+ * COLD. Both functions put the true return addresses of the open frames of @t back into the slots
+ * of these frames. frames_unhook() is called when @t ends or is no longer traced, and first
+ * calls frames_close_estimated(). frames_restore() is called in a forked child, and writes no EXIT:
+ * the calls of these frames continue in the parent.
  */
 void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
@@ -124,9 +124,9 @@ static inline uint64_t frame_return(const struct frame *f)
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT on some calls. Called while probe.plain is set. If the innermost frame has FRAME_KEPT, turns
- * off the fast paths of the stubs, because the next call must check whether the innermost call has
- * returned. Otherwise turns the fast paths on again.
+ * HOT on some calls. Called while probe.plain is set. Turns off the fast paths of the stubs if the
+ * innermost frame has FRAME_KEPT: the hook of the next call must check whether the call of this
+ * frame has returned. Turns the fast paths on if the innermost frame has no FRAME_KEPT.
  */
 void frames_narrow(struct thread *t);
 
@@ -137,8 +137,8 @@ static inline uint64_t frame_addr(const struct frame *f)
 }
 
 /*
- * The data word of the EXIT record of @f, without FRAME_UNSEEN. So the EXIT does not tell readers
- * whether the call began before the recording.
+ * The data word of the EXIT record of @f. FRAME_UNSEEN is removed from the word, so readers cannot
+ * see in the EXIT whether the call began before the recording.
  */
 static inline uint64_t frame_exit(const struct frame *f)
 {

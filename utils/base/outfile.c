@@ -14,8 +14,8 @@
 #include "utils/base/fd.h"
 
 /*
- * The number of attempts. Each one tries another name of 64 random bits, or examines the path
- * again.
+ * The maximum number of names, each of 64 random bits, that make_tmp() tries. Also the maximum
+ * number of times that outfile_append() examines the path again.
  */
 #define TRIES 8
 
@@ -92,8 +92,9 @@ static void drop_tmp(struct outfile *out)
 }
 
 /*
- * Gives the new file the owner, group and mode of the old one, or returns false. fchown(2) comes
- * first, because it clears bits of the mode.
+ * Gives the new file the owner, the group and the permission bits of the old file. If @mode has
+ * rights for the owner alone, the new file gets only the owner's permission bits. Returns false on
+ * failure. fchown(2) comes before fchmod(2), because fchown(2) clears bits of the mode.
  */
 static bool keeps_owner(const struct outfile *out, mode_t mode)
 {

@@ -49,7 +49,7 @@ void compdb_deinit(struct compdb *db)
 
 /*
  * Write the JSON of an entry. Returns false when a text is not UTF-8, because JSON cannot represent
- * it exactly.
+ * such a text exactly.
  */
 static bool put_entry(struct strbuf *out, const char *directory, const char *file,
 		      const char *output, const struct words *argv)
@@ -74,8 +74,8 @@ static bool put_entry(struct strbuf *out, const char *directory, const char *fil
 }
 
 /*
- * Write the key of an entry. Newlines separate its parts. If a part itself has a newline, two
- * entries may have the same key, and one of them is lost.
+ * Write the key of an entry. Newlines separate the parts of the key. If a part contains a newline,
+ * two different entries may have the same key. In that case the older entry is lost.
  */
 static void put_key(struct strbuf *out, const char *directory, const char *file, const char *output,
 		    const struct words *argv)
@@ -335,8 +335,8 @@ static int read_response(struct arguments_source *source, const char *name, size
 }
 
 /*
- * Expand the command's response files. Returns 0 on success, or -ENOMEM. Returns 1 when the command
- * must be left out, because compdb.cost exceeds its limit.
+ * Expand the command's response files. Returns 0 on success, or -ENOMEM. Returns 1 when the limit
+ * of compdb.cost is exceeded: the command must get no entries.
  */
 static int expand_responses(struct compdb *db, struct reading *reading, struct words *argv)
 {
@@ -365,10 +365,10 @@ static void note_unread(struct compdb *db, struct reading *reading)
 }
 
 /*
- * Add the entries of an execution. Returns 0, a negative errno, or 1 when the child processes of
- * the execution must be ignored. An ignored child is the compiler that a wrapper runs, or the
- * compiler proper. The child compiles a source that the execution's command names, and this source
- * needs no second entry.
+ * Add the entries of an execution. Returns 0 or a negative errno. Returns 1 when the caller must
+ * ignore the later executions of the same process, and all executions of the child processes. For
+ * example, an ignored execution runs the compiler after a wrapper, or runs the compiler proper. The
+ * first command already names the compiled source, so the source needs no second entry.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {
@@ -391,10 +391,10 @@ static int add_command(struct compdb *db, struct reading *reading)
 	if (ret < 0)
 		return ret;
 	/*
-	 * If response files could not be read, and the rest of the command names no source, do not
-	 * ignore the child processes. One child is the compiler proper, whose arguments include the
-	 * words of the response files. A command that only preprocesses is an exception, because it
-	 * compiles nothing.
+	 * An unreadable response file may have named the sources. If the rest of the command names
+	 * no source, do not ignore the child processes: the compiler proper is a child process, and
+	 * the words of the response files are among the arguments of the compiler proper. If the
+	 * command only preprocesses, ignore the child processes, because they compile nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);
@@ -420,9 +420,9 @@ static int add_execution(struct compdb *db, const struct executions *executions,
 int compdb_add_executions(struct compdb *db, const struct executions *executions)
 {
 	/*
-	 * The index is the number of an execution. The element is true if the execution is a driver
-	 * whose entries were added, a later execution of such a driver's process, or a descendant
-	 * of such a driver.
+	 * covered[i] is true if add_command() has returned 1 for execution i. Later executions of
+	 * the same process are also covered, and so are the executions of all processes that a
+	 * covered execution has forked.
 	 */
 	char *covered cleanup_free = calloc(executions->nr + 1, 1);
 	int ret = 0;

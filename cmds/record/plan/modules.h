@@ -21,13 +21,13 @@
  * @func: the function, relative to the start of the file. Its rule is PLAN_NO_RULE
  * @rate: as in struct budget_func
  * @rules: the generation of the rules of -P and -U at the time when the function was left out.
- *         Later rules take precedence
+ *         If a later rule of -P chooses the function, the function is recorded again
  * @can_go: the function has hooks that can be taken out
  * @stays: the hooks could not be taken out of some process
  * @is_back: the user has put the hooks back in. The function is recorded, and is not left out again
  * @is_told: readers were informed of @is_back
- * @reach: the greatest end of this function and of all functions before it in the list. A function
- *         may contain other functions, so the ends in the list may be out of order
+ * @reach: the greatest func.end in the list, up to and including this function. A function may
+ *         contain other functions, so the ends in the list may be out of order
  */
 struct module_left_out {
 	struct plan_func func;
@@ -45,12 +45,13 @@ struct module_left_out {
  *
  * @build_id: in hex, "" when the file has none
  * @is_instrumented: the file calls hooks of the probe, or has room for such calls
- * @has_functions: functions of the file can have records: it is instrumented, or functions are
- *         patched
+ * @has_functions: functions of the file can have records, because the file is instrumented or
+ *         because some of these functions are patched
  * @switches_stacks: see struct object_program
  * @is_saved: the symbol file of the file is written
  * @is_bound: @funcs is complete
- * @funcs: the functions that the options choose, as struct plan_func relative to the file's start
+ * @funcs: a list of struct plan_func: functions that options choose, and small functions (see
+ *         binding.listed_below). Addresses are relative to the file's start
  * @left_out: a list of struct module_left_out, sorted by start
  * @patches: [0] for the file as a library, [1] as a program
  * @own_frames: a list of struct own_frames, valid if @has_own_frames_known
@@ -84,8 +85,8 @@ struct known_module {
  * ends. Only the control thread uses them. The struct starts as { 0 }.
  *
  * @reads_as_peer: set after rights_enter(): only files that the traced process may read are used
- * @nr_left_out: the number of requests for files beyond KNOWN_MODULES_MAX. Each request for such a
- *               file counts
+ * @nr_left_out: the number of calls of known_module_get() that failed because of
+ *               KNOWN_MODULES_MAX. Several failed calls for one file count several times
  */
 struct known_modules {
 	struct known_module *first;
@@ -120,7 +121,8 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 /*
  * known_left_out_each() visits all functions of known_module.left_out. known_left_out_at() returns
- * the function that contains @at, an address relative to the file's start, or NULL.
+ * the innermost of these functions that contains @at, or NULL when no function contains @at. @at is
+ * relative to the file's start.
  */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \

@@ -166,7 +166,7 @@ static void bind_module(struct binding *b)
 
 /*
  * Sorts the functions, and drops functions that start within another function. The probe looks up
- * addresses, and an address may only be in one function.
+ * the function that contains an address, so at most one function may contain the address.
  */
 static void sort_funcs(struct strbuf *out)
 {
@@ -292,8 +292,9 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 }
 
 /*
- * Adds the functions that --overhead leaves out of the recording, all with one rule: PLAN_LEFT_OUT.
- * If the options give such a function a rule, the function keeps the rule of the options.
+ * Adds to @out the functions that --overhead leaves out of the recording. All these functions share
+ * one rule, which has the flag PLAN_LEFT_OUT. If the options give such a function a rule, the
+ * function keeps the rule of the options.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)

@@ -15,8 +15,9 @@
 #include "utils/base/workers.h"
 
 /*
- * The time, in nanoseconds, after which new lines are written to the file. PAGE_LINES new lines are
- * written without this delay. The view cannot show a line before the line is in the file.
+ * The time, in nanoseconds, after which new lines are written to the temporary file. But as soon as
+ * there are PAGE_LINES new lines, these lines are written. The view cannot show a line before the
+ * line is in the file.
  */
 #define FLUSH_NS 50000000ULL
 

@@ -45,13 +45,13 @@ void responses_deinit(struct responses *responses);
 #define cleanup_responses cleanup(responses_deinit)
 
 /*
- * Append to @text the text of the file that execution @at calls @name. Returns 0, -ENOENT when the
- * recording lacks the file or the file's text, -EFBIG when the file has more than @max bytes, or
- * -ENOMEM.
+ * Append to @text the text of a response file of execution @at. @name is the file's name in that
+ * execution. Returns 0, -ENOENT when the recording lacks the file or the file's text, -EFBIG when
+ * the file has more than @max bytes, or -ENOMEM.
  *
  * @responses: may be NULL
  * @why: gets 0, or the reason why the file's text is missing: the recorder's error, or -EFBIG
- *         (RESPONSES_MAX). If the recording does not name the file, *@why is left as it is
+ *         (RESPONSES_MAX). If the recording does not name the file, *@why is unchanged
  */
 int responses_get(const struct responses *responses, size_t at, const char *name, size_t max,
 		  struct strbuf *text, int *why);

@@ -16,8 +16,8 @@
 #define TID_BITS 22
 
 /*
- * The tid that the text gives to the process that started the program: the highest tid of Linux.
- * The real tid of this process is not recorded.
+ * The tid of the wrapper in etrace texts: the highest tid of Linux. The wrapper is the process that
+ * started the first program. The wrapper's real tid is not recorded.
  */
 #define WRAPPER_TID ((1 << TID_BITS) - 1)
 
@@ -296,8 +296,8 @@ static void put_umount(struct etrace_lines *lines, const struct proc_act *act)
 }
 
 /*
- * Write a failed act, with those of its paths and flags that are known. Returns false when @kind is
- * not a failure.
+ * Write the event of a failed system call. Before this event, write the paths and flags of the call
+ * that are known. Returns false when @kind is not a failure.
  */
 static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			const struct proc_act *act)
@@ -458,8 +458,7 @@ static bool are_same(const struct etrace_variable *a, const struct etrace_variab
 }
 
 /*
- * For each variable, write the numbers of the tasks that have the variable. Then write the
- * variable.
+ * For each variable, write the upids of the tasks that have the variable, and then the variable.
  */
 static void put_environments(struct etrace_writer *writer)
 {
@@ -482,8 +481,9 @@ static void put_environments(struct etrace_writer *writer)
 /* --- any record --- */
 
 /*
- * Write that a wrapper has forked the first program, as in texts of the original etrace. The time
- * of the fork is a nanosecond before the time of the program's record.
+ * Write that a wrapper has forked the first program, because texts of the original etrace contain
+ * such a fork. The time of the fork is a nanosecond before the time of @rec, the record of the
+ * first program's execve(2).
  */
 static int put_wrapper(struct etrace_writer *writer, const struct proc_record *rec)
 {

@@ -17,7 +17,7 @@ static void put_long(const struct kernel_pages *pages, uint8_t *at, uint64_t val
 		put_u32(at, MIN(value, (uint64_t)UINT32_MAX), pages->layout.is_big_endian);
 }
 
-/* Write the first word of a record, which has five bits of kind and 27 bits of time. */
+/* Write the first word of a record: @kind in five bits, the time @delta in 27 bits. */
 static void put_head(struct kernel_pages *pages, uint32_t kind, uint32_t delta)
 {
 	bool big = pages->layout.is_big_endian;

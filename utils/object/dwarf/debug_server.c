@@ -22,8 +22,8 @@ static const struct library_function rows[] = {
 };
 
 /*
- * Loads the library on demand, because the twenty libraries that it needs would slow down each
- * start of utrail.
+ * Loads libdebuginfod on demand. libdebuginfod needs twenty other libraries, which
+ * would slow down each start of utrail.
  */
 static bool load_debuginfod(struct functions *server)
 {

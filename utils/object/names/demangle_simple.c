@@ -12,10 +12,10 @@
 #define DEPTH_MAX 128
 
 /*
- * @at: the next byte; it never goes back
+ * @at: the next byte of the mangled name; never moves backward
  * @start: offset of the name in @out
  * @last: offset in @out of the part that was written last
- * @mute: while it is above 0, names are skipped and not written
+ * @mute: above 0: names are parsed, but are not written
  */
 struct skim {
 	const char *at;
@@ -59,7 +59,7 @@ static bool put_text(struct skim *s, const char *text)
 	return put_scope(s, text, strlen(text));
 }
 
-/* Skip items with @skip, and then the 'E' after the last item. */
+/* Skip each item by a call of @skip. Then skip the 'E' after the last item. */
 static bool skip_until_end(struct skim *s, bool (*skip)(struct skim *s))
 {
 	while (!take_prefix(s, "E")) {
@@ -171,7 +171,10 @@ static bool skip_template_args(struct skim *s)
 	return !take_prefix(s, "I") || go_deeper(s, skip_rest_of_args);
 }
 
-/* Skip a back reference or an abbreviation, after its 'S'. skip_one_type() handles names in std. */
+/*
+ * Skip a back reference ("S1_") or an abbreviation ("Sa"). The caller has already taken the 'S'.
+ * Names in std ("St...") never come here: skip_one_type() handles these names.
+ */
 static bool skip_substitution(struct skim *s)
 {
 	if (islower((unsigned char)*s->at)) {
@@ -379,7 +382,7 @@ static bool skip_expr(struct skim *s)
 
 /*
  * Write the name of a constructor or destructor: @prefix, and a copy of the part that was written
- * last. If an abbreviation was written last, that part may be a pair of names, such as
+ * last. If an abbreviation stood for this part, the part may be a pair of names, such as
  * "std::allocator". Only the second name of the pair is copied.
  */
 static bool put_class_again(struct skim *s, const char *prefix)
@@ -396,7 +399,10 @@ static bool put_class_again(struct skim *s, const char *prefix)
 	return put_scope(s, strbuf_str(&again), again.len);
 }
 
-/* Parse "l <types> E [number] _" or "t [number] _", the part after 'U'. */
+/*
+ * Parse the name of a lambda ("Ul <types> E [number] _") or of an unnamed type ("Ut [number] _").
+ * The caller has taken the 'U'.
+ */
 static bool skim_unnamed(struct skim *s)
 {
 	char text[32];
@@ -440,7 +446,7 @@ static bool skim_ctor_or_dtor(struct skim *s, const char *prefix)
 	return put_class_again(s, prefix) && (!is_inherited || skip_type(s));
 }
 
-/* Parse one part of a name with its tags and template arguments. */
+/* Parse one part of a name, and the ABI tags and template arguments of this part. */
 static bool skim_unqualified(struct skim *s)
 {
 	bool ok;
@@ -558,7 +564,7 @@ static bool skim_class(struct skim *s)
 
 /*
  * Parse a name. For an object that the compiler generates (a vtable, a guard), write the kind of
- * the object before the name of its class or variable.
+ * the object before the name of the class or variable to which the object belongs.
  */
 static bool skim_special(struct skim *s, bool *is_special)
 {

@@ -59,7 +59,7 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 
 	for (size_t i = 0; i < index; i++)
 		at += kind->fields[i].size;
-	/* A number without a size is not in the payload: the row's get() makes it. */
+	/* A number whose field has size 0 is not in the payload: kind->get() makes the number. */
 	if (!event->data || at + field->size > event->data_len ||
 	    (!field->size && field->type != FIELD_TEXT))
 		return false;

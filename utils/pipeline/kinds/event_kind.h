@@ -103,9 +103,10 @@ struct declared_event;
 /*
  * One type of event.
  *
- * @name: "provider:event", as users type and see it; a few have no provider
- * @get: gets the field @index, or returns false if the event does not have it. NULL: fields come
- *       from the payload, by their types and sizes
+ * @name: "provider:event", the name that users enter and that views show; a few names have no
+ *        provider
+ * @get: gets the field @index, or returns false if the event does not have this field. NULL: the
+ *       fields are read from the payload, with the types and sizes in @fields
  * @put: writes the event's text. NULL: the text is "name=value" of each field that the event has
  * @declared: the definition of an event that the program has declared (declared.h); else NULL
  */
@@ -125,7 +126,7 @@ struct event_kind {
 
 #define EVENT_FIELDS(array) .fields = (array), .nr_fields = ARRAY_SIZE(array)
 
-/* Rows that are known without a recording, with ascending ids. */
+/* A table of event types that are known without a recording. The ids of the rows ascend. */
 struct event_rows {
 	const struct event_kind *rows;
 	size_t nr;
@@ -169,7 +170,11 @@ bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t 
 /* Returns the event id for a record of perf-cpu*.dat, or 0 if the record is not shown. */
 enum event_id event_id_of_perf(enum perf_record_type type);
 
-/* Find the row of @id in EVENT_ROWS, or else the nameless row of its range. Never returns NULL. */
+/*
+ * Returns the type of the event @id: for a counter an element of event_kinds_counter, else the row
+ * of @id in EVENT_ROWS. If EVENT_ROWS has no such row, returns the nameless row of the range that
+ * contains @id. Never returns NULL.
+ */
 const struct event_kind *event_kind_fixed(uint64_t id);
 
 /* True for a tracepoint, with or without a name. */
@@ -182,7 +187,7 @@ static inline bool event_id_is_of_kernel(uint64_t id)
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 
-/* Get a field from its offset in the payload, without the row's get(). */
+/* Get a field from the payload, at the field's offset. kind->get() is not called. */
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 

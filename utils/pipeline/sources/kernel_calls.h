@@ -36,18 +36,18 @@ struct kernel_frame {
  *
  * - Calls that were entered before the recording are left out.
  * - A call whose return was lost ends at the latest possible time.
- * - Times that contradict the stack by less than KERNEL_CALLS_SKEW_NS are corrected: the clocks
- *   differ.
+ * - Times that contradict the stack by less than KERNEL_CALLS_SKEW_NS are corrected, because the
+ *   clocks of the probe and of the kernel differ.
  * - The kernel reports SCHED_IN within the first call that is entered after SCHED_OUT
- *   (finish_task_switch). This source delivers SCHED_IN before that call. So the self time of the
- *   call does not include the time off the CPU.
+ *   (finish_task_switch). This source delivers SCHED_IN before that call, so the self time of
+ *   that call does not include the time off the CPU.
  *
  * @queued: the events from the merger. The task's lane owns @queued and @user
  * @frames: the open calls are [0, @nr); on the heap; NULL before the first call
  * @last_ns: the time of the last delivered event
  * @is_out: the task is known to be off the CPU
  * @was_back: a SCHED_IN was delivered early, and is still in the queue
- * @drops: drop the kernel's calls, because the task has no session to name them
+ * @drops: drop the kernel's calls, because the task has no session, and so the calls have no names
  */
 struct kernel_calls {
 	struct source source;
@@ -67,13 +67,14 @@ void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 void kernel_calls_deinit(struct kernel_calls *calls);
 
 /*
- * HOT: merge by time the calls in the task's records (@calls->user) and the kernel's calls in the
- * task's queue (@calls->queued), and write the result to @events. At most @max events are written,
- * and none is later than @limit_ns. The merge stops before a record with a payload, before an event
- * that is not a call, and where calls do not nest or the clocks differ.
+ * HOT: merge two lists of calls by time, and write the result to @events. One list has the calls in
+ * the task's records (@calls->user). The other list has the kernel's calls in the task's queue
+ * (@calls->queued). At most @max events are written, and no event is later than @limit_ns. The
+ * merge stops before a record with a payload, before an event that is not a call, and where calls
+ * do not nest or the clocks differ.
  *
- * Returns the number of events. If it is 0, the next event must be read from @calls->source or from
- * @calls->user.
+ * Returns the number of written events. If the number is 0, the next event must be read from
+ * @calls->source or from @calls->user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);

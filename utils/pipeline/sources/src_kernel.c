@@ -13,16 +13,16 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * The number of bytes that are read at once. The size of a page is a power of two, and at most this
- * number. So each read gets whole pages.
+ * The number of bytes that are read at once. The size of a page is a power of two, and at most
+ * BUFFER_BYTES. So BUFFER_BYTES is a multiple of the page size, and each read gets whole pages.
  */
 #define BUFFER_BYTES (64 * 1024)
 
 /*
- * The tasks to which a record may belong. Both numbers are 0 when the record is not wanted.
+ * The tids of the tasks to which a record may belong. If the record is not wanted, both tids are 0.
  *
  * @tid: the task that has made the record
- * @other_tid: the task that the record is about; used if @tid is not in the recording
+ * @other_tid: the task that the record is about; used if the recording does not have the task @tid
  */
 struct owners {
 	int32_t tid;
@@ -105,8 +105,8 @@ static void note_missed(const struct src_kernel *src)
 }
 
 /*
- * Note damage in src->context. read() does not return an error for damage, so the other pages are
- * still read.
+ * Write the error of a damaged page to src->context.broken, unless another error is already there.
+ * read() does not return an error for damage, so the undamaged pages are still read.
  */
 static void note_damage(const struct src_kernel *src, const struct uft_err *why)
 {
@@ -136,8 +136,9 @@ static int refill_kernel(struct src_kernel *src)
 	ssize_t got;
 
 	/*
-	 * One call of read() may refill several times. The events of this call are in the buffer
-	 * that was current when the call began. Keep this buffer, and refill the other buffer.
+	 * kernel_read() may call refill_kernel() several times before it returns. The data of the
+	 * returned events is in the buffer that was current when kernel_read() began. Keep this
+	 * buffer, and refill the other buffer.
 	 */
 	if (!src->has_switched)
 		src->nr_switches++;
@@ -158,7 +159,7 @@ static void note_lost_here(struct src_kernel *src)
 {
 	if (!src->page.missed)
 		return;
-	/* If one of the two numbers is unknown, the sum is unknown, too: 0. */
+	/* If src->lost or src->page.missed is unknown, src->lost becomes 0, which means unknown. */
 	if (src->page.missed == UINT64_MAX || (src->has_lost && !src->lost))
 		src->lost = 0;
 	else
@@ -303,7 +304,7 @@ static ssize_t kernel_read(struct source *source, struct event *events, size_t m
 	if (!src->has_next && src->code < 0)
 		return err_set_errno(err, src->code, "cannot read '%s/kernel-cpu%u.dat'",
 				     src->context.data->dir, src->cpu);
-	/* The task of a lost record is unknown, so the task of the next record is used. */
+	/* The task of the lost records is unknown: report the loss in the next record's task. */
 	if (src->has_lost && src->has_next && src->next.time_ns <= until_ns) {
 		src->has_lost = false;
 		events[nr++] = (struct event){
@@ -456,7 +457,10 @@ static int open_files(const struct source_context *context, struct source_list *
 	pthread_mutex_unlock(&data->modules.lock);
 	if (ret <= 0)
 		return ret;
-	/* If the view uses no points, and the files have no calls, the files need not be read. */
+	/*
+	 * If only calls and times off the CPU are shown, and the files have no calls, the files
+	 * need not be read.
+	 */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;
 	if (context->takes_notes)

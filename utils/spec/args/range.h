@@ -37,7 +37,7 @@ struct time_range {
 int time_range_parse(const char *text, struct time_range *range, struct uft_err *err);
 
 /*
- * Parse the argument of --last: "10ms" is the range that starts 10 ms before the last record and
+ * Parse the argument of --last. The range of "10ms" starts 10 ms before the last record. The range
  * has no end. Errors are those of parse_time().
  */
 int time_range_parse_last(const char *text, struct time_range *range, struct uft_err *err);

@@ -200,7 +200,8 @@ uint32_t shape_box_bytes(const struct shape *shape, unsigned elements, uint32_t 
 	uint64_t bytes = 1 + bytes_of(shape, &index, elements);
 
 	/*
-	 * A text that is the only value of its box gets as much room as a string outside of boxes.
+	 * If a text is the only value in a box, the text gets as much room as a string that is
+	 * recorded without a box.
 	 */
 	if (shape->nr <= 2 && strchr("zsSw", shape->nodes[shape->nr - 1].letter) &&
 	    !shape_is_sequence(shape->nodes[0].letter))

@@ -35,8 +35,8 @@ struct struct_field {
 /*
  * @key: name of the struct, or "_anon"; further structs of the same name have "#2" and so on at the
  *         end
- * @shape: shape of a container, whose bytes are a box (utils/spec/args/shape.h); NULL: a struct
- *         with fields
+ * @shape: NULL: a struct with fields. Otherwise the shape of a container. The container's recorded
+ *         bytes are a box (utils/spec/args/shape.h)
  */
 struct struct_def {
 	const char *key;

@@ -1,6 +1,6 @@
 /**
- * The contexts of a task's calls, as a tree. A node stands for a function that the function of the
- * parent node has called. A call is stored as the number of its node.
+ * The contexts of a task's calls, as a tree. A node has a function, and the parent node has the
+ * caller of this function. A call is stored as the number of the call's node.
  */
 
 const MIN_NODES = 64;
@@ -12,7 +12,7 @@ export class ContextTree {
 		this.func = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.parent = new Int32Array(MIN_NODES).fill(-1, 0, 1);
 		this.depth = new Int32Array(MIN_NODES).fill(-1, 0, 1);
-		/** An open hash table. A slot holds the number of a node, or 0 when it is free. */
+		/** An open hash table. A used slot holds the number of a node. A free slot holds 0. */
 		this.slots = new Int32Array(MIN_NODES * 4);
 	}
 

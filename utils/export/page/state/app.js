@@ -1,4 +1,4 @@
-/** The views use the recording, the state and the actions of the page through this interface. */
+/** The class App: views use the recording, the state and the actions of a page through an App. */
 import { fromFragment, State, toFragment } from "./state.js";
 import { fitZoom } from "../model/range_text.js";
 import { Search } from "../model/search.js";
@@ -125,7 +125,7 @@ export class App {
 		else history.replaceState(null, "", fragment);
 	}
 
-	/** Takes the state from the address after the user has typed it or has gone "back". */
+	/** Takes the state from the address, after the user has typed an address or gone "back". */
 	readAddress() {
 		const before = this.state.search;
 		clearTimeout(this.shared.timer);
