@@ -21,8 +21,9 @@ struct build_output {
 
 /*
  * Begin to write the file @name. A new file gets @mode without the bits of the umask. Returns 0, or
- * a negative error with @err. The caller must always call build_output_deinit(). This call removes
- * a file that was not published, unless the file is written in place.
+ * a negative error with @err. The caller must always call build_output_deinit(). If
+ * build_output_publish() has not succeeded, build_output_deinit() removes the file, unless the file
+ * is written in place.
  *
  * @name: must stay valid until build_output_deinit()
  */

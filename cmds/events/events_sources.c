@@ -13,10 +13,11 @@
 
 /*
  * @known: declarations of all sources, collected before the checks
- * @told: lines that were already reported. An error in a header is found again in each source that
- *         includes the header
+ * @told: messages that were already printed. An error in a header is found again in each source
+ *        that includes the header
  * @nr_all: the number of uses and declarations of events
- * @nr_wrong: the number of wrong uses and declarations
+ * @nr_wrong: the number of wrong uses and wrong declarations. An error that is found again is not
+ *            counted again
  */
 struct tally {
 	const struct opts *opts;
@@ -304,7 +305,10 @@ static int check_text(struct tally *tally, const struct check_entry *entry,
 	return 0;
 }
 
-/* @is_first: true when the source is only searched for declarations that other sources may use */
+/*
+ * @is_first: true in the first of two passes, which collects the declarations of all sources. The
+ *            second pass checks the sources
+ */
 static int look_at(struct tally *tally, const struct check_entry *entry, bool is_first)
 {
 	struct check_compiler compiler cleanup_check_compiler = { 0 };

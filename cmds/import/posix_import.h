@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Import the logs that opts->args names after its first word. Returns an exit status, or a negative
- * error with @err.
+ * Import the logs. The names of the logs are opts->args[1] and the following arguments. Returns an
+ * exit status, or a negative error with @err.
  */
 int posix_import(const struct opts *opts, struct uft_err *err);
 

@@ -12,8 +12,8 @@
 #include "libmcount/values/watch.h"
 
 /*
- * SLOW, called by slow_call(). Allocate the memory in which a struct planned keeps its payloads
- * (@args) and its readings.
+ * SLOW, called by slow_call(). Allocate the memory for the members @args (payloads) and @readings
+ * (values that are read for PLAN_READ) of a struct planned.
  */
 void planned_make_args(void *planned);
 void planned_make_readings(void *planned);
@@ -48,8 +48,9 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: does the work of hot_clock() after planned_prepare(), which has fitted the clock if needed.
- * The fit is used even if it has become too old after planned_prepare().
+ * HOT: does the work of hot_clock() when planned_prepare() has run before. If the clock needed a
+ * new fit, planned_prepare() has made the new fit. This function uses the present fit, even if the
+ * fit has become too old since planned_prepare().
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

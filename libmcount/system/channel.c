@@ -28,8 +28,8 @@
 
 /*
  * If a signal interrupts a wait, the probe counts at most STEP_MAX_NS for the wait, even if the
- * wait was longer. While the program and the recorder are stopped together (Ctrl-Z), time passes,
- * but the recorder is not stuck.
+ * wait was longer. A longer wait does not prove that the recorder is stuck: the program and the
+ * recorder may have been stopped together (Ctrl-Z).
  */
 #define STEP_MAX_NS 1000000000ULL
 
@@ -193,8 +193,9 @@ static long now_s(void)
 }
 
 /*
- * The time of all waits for one packet. When a signal has interrupted a wait, the socket's time
- * limit begins anew. Without this struct, a timer of the program could prolong the time for ever.
+ * The total time of the waits for one packet. When a signal has interrupted a wait, the next wait
+ * may last for the socket's whole time limit. Without this struct, signals from a timer of the
+ * program could prolong the total time for ever.
  *
  * @begin_ns: the beginning of the present wait
  * @waited_ns: the time of the earlier waits

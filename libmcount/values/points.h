@@ -9,9 +9,8 @@
 
 /*
  * HOT, at an event with stack pointer @sp. Sets the guard, and returns the thread state for the
- * event. The caller must call guard_leave() later. Returns NULL and sets no guard when recording is
- * off, when filters leave the event out, or when the thread has no state for the event
- * (guard_enter()).
+ * event. The caller must call guard_leave() later. Returns NULL, with no guard set, when
+ * recording is off, when filters leave the event out, or when guard_enter() finds no thread state.
  */
 struct thread *point_begin(uint64_t sp);
 

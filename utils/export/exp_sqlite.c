@@ -156,8 +156,8 @@ static int open_database(struct sqlite_export *s, struct uft_err *err)
 	int ret;
 
 	/*
-	 * Only one thread uses SQLite, so SQLite needs no locks, which take a tenth of the time.
-	 * sqlite3_config() fails without harm if SQLite was used before.
+	 * Only one thread uses SQLite, so SQLite needs no locks. The locks would take a tenth of
+	 * the export's CPU time. sqlite3_config() fails without harm if SQLite was used before.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

@@ -92,8 +92,9 @@ int symbols_load(const struct record_settings *settings, const char *path, const
 
 	if (settings->syms_dir) {
 		/*
-		 * The user, and not the traced program, has chosen the directory. So the recorder
-		 * reads the directory with its own rights.
+		 * The user, and not the traced program, has chosen the directory. So the
+		 * recorder reads the directory with the recorder's rights, and not with the rights
+		 * of the process.
 		 */
 		struct rights paused cleanup_rights_pause = rights_pause();
 
@@ -125,8 +126,8 @@ static bool is_to_be_patched(void *arg, const struct strbuf *name, const char *o
 }
 
 /*
- * True when a rule about arguments matches the function. Views must then show @name, because
- * readers look up arguments by the shown name.
+ * True when a rule about arguments matches the function. In this case readers must show the
+ * function as @name, because readers look up arguments by the shown name.
  */
 static bool has_arguments(void *arg, const struct strbuf *name, const char *others)
 {
@@ -149,7 +150,10 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	struct asked asked = { settings, path_base(known->path) };
 	int ret = symbols_load(settings, known->path, known->build_id, out);
 
-	/* If the symbols cannot be read, all functions of the file may be in @unnamed. */
+	/*
+	 * If the symbols of the file cannot be read, @unnamed may contain all functions of the
+	 * file. So these functions are added in spite of this error, unless memory is short.
+	 */
 	if (ret != -ENOMEM && known->unnamed.nr)
 		ret = symtab_add_all(out, &known->unnamed);
 	if (ret == 0 && settings->filters->nr)
@@ -157,7 +161,7 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/* Each step may replace aliases of the step before, so the last step has priority. */
+	/* A step may replace the names that earlier steps have chosen. So the last step decides. */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;

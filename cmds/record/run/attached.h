@@ -11,8 +11,9 @@
 int attached_find(struct run *run, struct uft_err *err);
 
 /*
- * Find patches in the files that the processes have mapped. After the probe has been attached, such
- * a search would make threads of the processes wait. Call this function after recorder_open().
+ * Find the places to patch in the files that the processes have mapped. Call this function after
+ * recorder_open() and before attached_run(). After the probe has been attached, such a search would
+ * make threads of the processes wait.
  */
 void attached_find_patches(struct run *run, struct recorder *rec);
 

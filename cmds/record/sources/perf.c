@@ -128,8 +128,8 @@ static int drain_perf_ring(struct perf_cpu *cpu)
 }
 
 /*
- * Serves a ring. When the traced tasks have ended, stop waiting for the ring's descriptor: the
- * kernel would report EPOLLHUP for it again and again.
+ * Serves a ring. When the traced tasks have ended, removes the ring's descriptor from the loop,
+ * because the kernel would report EPOLLHUP for the descriptor again and again.
  */
 static void serve_cpu(struct served *served, uint32_t epoll_events)
 {

@@ -30,8 +30,8 @@ struct etrace_lines {
 };
 
 /*
- * Begin lines of @upid on @cpu. The first of these lines gets the later one of the times @time_ns
- * and lines->next_ns.
+ * Set the task and the CPU of the next lines to @upid and @cpu. The first of these lines gets the
+ * time @time_ns, or lines->next_ns if lines->next_ns is later.
  */
 void etrace_begin(struct etrace_lines *lines, uint64_t upid, int cpu, uint64_t time_ns);
 

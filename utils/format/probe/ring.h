@@ -39,9 +39,9 @@ enum ring_state {
 };
 
 /*
- * A program can make stacks (libmcount/hot/stacks.h). Such a stack has its own ring, with the tid
- * RING_TID_STACK. In files, the stack has an id that is at least RING_FIRST_STACK_TID, above the
- * kernel's thread ids (2^22).
+ * A program can make stacks, for example for coroutines (libmcount/hot/stacks.h). Such a stack has
+ * its own ring, with the tid RING_TID_STACK. In the recording, the stack has a task id of
+ * RING_FIRST_STACK_TID or more. The thread ids of the kernel are lower: at most 2^22.
  */
 #define RING_TID_STACK	     INT32_MIN
 #define RING_FIRST_STACK_TID 5000000
@@ -138,7 +138,7 @@ struct arena_forks {
  *            newest plan
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
  * @reads_failed: the enum plan_read bits of values that some thread cannot read
- * @points_failed: the number of patches of functions and events that could not be made
+ * @points_failed: the number of failed patches, which were meant for functions or for events
  * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
  *        plan. The process sets @news to 0 before it looks at the control page
  *        (libmcount/plan/plan_update.h)
@@ -154,7 +154,8 @@ struct arena_forks {
  * @children_cut_off: forked children that could not reach the recorder
  * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could
  *                  begin
- * @talks_sealed: conversations with the recorder that @seals forbade
+ * @talks_sealed: calls of dlopen(3) after which the probe could not report new modules, because
+ *                @seals forbade a conversation with the recorder
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. These events are
  *                   not counted in @events_undeclared

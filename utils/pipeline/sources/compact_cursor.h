@@ -1,6 +1,6 @@
 /*
- * A position in <tid>.cdat, from which calls are read one by one. compact_file_read() reads the
- * bytes of the same records.
+ * A position in <tid>.cdat, from which calls are read one by one. compact_file_read() is the other
+ * reader of <tid>.cdat: it decodes the same blocks to the bytes of <tid>.dat.
  */
 #ifndef UTRAIL_PIPELINE_COMPACT_CURSOR_H
 #define UTRAIL_PIPELINE_COMPACT_CURSOR_H
@@ -59,9 +59,9 @@ struct compact_cursor *compact_cursor_create(struct arg_book *args, bool is_big)
 void compact_cursor_destroy(struct compact_cursor *cursor);
 
 /*
- * Open the block whose bytes begin at offset @raw. Returns false if no block begins there, if
- * memory is short, or if the block is damaged or ends within a record. The caller then uses
- * compact_file_read().
+ * Open the block that represents the bytes of <tid>.dat from offset @raw on. Returns false if no
+ * block begins at @raw, if memory is short, or if the block is damaged or ends within a record. If
+ * the result is false, the caller uses compact_file_read().
  */
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);

@@ -122,11 +122,12 @@ struct kernel_losses {
 };
 
 /*
- * Facts that sources of all tasks need.
+ * Facts for the sources whose events can belong to any task.
  *
  * @broken: gets the error of the first damaged file. Damage does not end the reading
  * @newcomers: gets the tasks that have events, but are not in task.txt; NULL: not needed
- * @takes_notes: fill in @losses and the names of tasks; true only for the first reader of a file
+ * @takes_notes: the sources store @losses, and the names and parents of tasks. True only for a
+ *               survey, and for the merger of a growing recording
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {
@@ -163,7 +164,7 @@ struct source_opening {
 int source_open_file(const struct source_opening *in, const char *name);
 
 /*
- * A kind of source whose events belong to all tasks. pipeline_feed.c has a table of the kinds.
+ * A kind of source whose events can belong to any task. pipeline_feed.c has a table of the kinds.
  *
  * @open: appends the recording's sources of this kind, often one for each CPU. If events have the
  *        same time, the event of the source that was appended first comes first. Returns 0, or a

@@ -49,8 +49,8 @@ export function followPointer(over, app, on, above) {
 	};
 	const onDown = (/** @type {PointerEvent} */ event) => {
 		down.set(event.pointerId, event);
-		// If a button is pressed, the pointer is captured only after the pointer has moved.
-		// Without a move, the button gets the click.
+		// If the press is on a button of `above`, the pointer is captured only after the
+		// pointer has moved. If the pointer does not move, this button gets the click.
 		if (event.target === over) capture(event);
 		hasMoved = down.size > 1;
 		if (down.size === 2) spread = spreadOf();
