@@ -11,8 +11,9 @@ static bool begins_with(const uint8_t *at, uint64_t left, const char *bytes, uns
 }
 
 /*
- * Returns the length of a nop with an operand, as clang (-fpatchable-function-entry) and gcc
- * (-mnop-mcount) write it. The length includes up to eight prefixes (66 and cs).
+ * Returns the length of the nop at @at, or 0 if no nop with an operand is there. clang
+ * (-fpatchable-function-entry) and gcc (-mnop-mcount) write such nops. The length includes up to
+ * eight prefixes (66 and cs).
  */
 static unsigned long_nop(const uint8_t *at, uint64_t left)
 {

@@ -11,8 +11,9 @@
 #include "libmcount/python/natives.h"
 
 /*
- * thread.python_calls has all open calls of a thread, also those without a frame. An entry is the
- * call's key, with these flags in its low bits. The entry before the first is 0.
+ * The array thread.python_calls has all open calls of a thread, with or without a frame. Each
+ * element is the key of a call (@key of the functions below), with these flags in the low bits.
+ * python_calls[-1] is 0.
  */
 #define CALL_HAS_FRAME	1UL
 #define CALL_IS_OWN	2UL /* the called function has NAME_OWN */
@@ -28,12 +29,12 @@ _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 #define CALLS_MAX 65536U
 
 /*
- * FAST_DONE: the event is done
+ * FAST_DONE: the event needs no more work
  * FAST_NOT: nothing has changed
  * FAST_OTHER: nothing has changed, and fast_leaves_alone() may be true for the call
  * FAST_GUARDED: nothing has changed, except that the guard is set
- * FAST_ASIDE: the event is done, but the guard is still set, because the thread's aside
- *             (hot/aside.h) may have records
+ * FAST_ASIDE: the event needs no more work, but the guard is still set. The caller must clear the
+ *             guard, because the thread's aside (hot/aside.h) may have records
  */
 enum fast_call {
 	FAST_DONE,
@@ -66,8 +67,8 @@ static inline struct thread *fast_python_thread(void)
 }
 
 /*
- * Returns the address of the entry of the innermost open call. If no call is open, the value at
- * this address is 0.
+ * Returns a pointer to the last used element of thread.python_calls, which stands for the innermost
+ * open call. If no call is open, the pointer leads to python_calls[-1], which is 0.
  */
 static inline uint64_t *fast_innermost(const struct thread *t)
 {
@@ -163,7 +164,7 @@ static INLINE enum fast_call fast_end(uint64_t key)
  * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
  * --no-libcall, the result is true for calls of functions in C, and for calls of libraries' code.
  * Without --no-libcall, the result is true for calls of functions in C that a library's @code
- * makes. Code without facts counts as the program's own.
+ * makes. If the facts about @code are not known, @code counts as code of the program itself.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

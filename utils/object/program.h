@@ -18,7 +18,9 @@ enum object_kind {
  * Facts about a program (doc/facts/programs.md, "Checks of a program"). For files that are not ELF
  * files, only @kind and @interpreter are set.
  *
- * @interpreter: the program in the first line of a script; for env(1), its command
+ * @interpreter: the program in the first line of a script. If the line names env(1) and a command,
+ *               as in "#!/usr/bin/env perl", @interpreter is the command. If env(1) gets an option
+ *               other than -S, or an assignment, @interpreter is env(1)
  * @elf_class, @endian: EI_CLASS and EI_DATA
  * @type, @machine: e_type and e_machine
  * @is_static: it has no dynamic loader, so nothing can be preloaded

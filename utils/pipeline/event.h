@@ -35,9 +35,9 @@ enum event_flag {
 	/* POINT, SCHED_*, calls of kernel functions: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
-	 * The call was open before the task's first record. ENTRY: an ENTRY that opens_inherited
-	 * has inserted, except at depth 0. EXIT: in the task, no ENTRY or EXIT of the program comes
-	 * before this EXIT
+	 * The call was open before the task's first record. ENTRY: the pipeline has inserted
+	 * this ENTRY (stage_config.opens_inherited), with a depth above 0. EXIT: in the task, no
+	 * ENTRY or EXIT of the program comes before this EXIT
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, but the call counts as a level of depth */

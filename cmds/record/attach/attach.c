@@ -230,8 +230,8 @@ static int stop_again(struct attaching *a, struct uft_err *err)
 }
 
 /*
- * Start recording. First the probe gets the calls that are already open, while all threads are
- * stopped. These calls cannot be found later.
+ * Start recording. First, while all threads are stopped, the recorder tells the probe which calls
+ * are already open. After the threads have gone on, these calls cannot be found any more.
  */
 static int begin_recording(struct attaching *a, const struct attach_how *how, struct uft_err *err)
 {
@@ -282,8 +282,8 @@ static int begin_loaded(struct attaching *a, const struct attach_how *how, uint6
 
 /*
  * Unloads the probe after the failure @ret. A stopped thread makes the calls that unload the probe.
- * If no thread is stopped any more, one is stopped again. After -ETIMEDOUT a thread is still in a
- * call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
+ * If no thread is stopped any more, the recorder first stops a thread again. After -ETIMEDOUT a
+ * thread is still in a call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
  */
 static int unload_probe(struct attaching *a, uint64_t handle, int ret, struct uft_err *err)
 {

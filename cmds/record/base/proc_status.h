@@ -23,8 +23,10 @@ const char *proc_status_field(const struct strbuf *status, const char *field);
 unsigned proc_status_last(const struct strbuf *status, const char *field, unsigned *last);
 
 /*
- * Returns the @nr numbers in the line of @field, or NULL when memory is short. The caller frees
- * them.
+ * Returns an array of the numbers in the line of @field, or NULL when memory is short. The caller
+ * frees the array.
+ *
+ * @nr: gets the number of numbers in the array
  */
 unsigned *proc_status_numbers(const struct strbuf *status, const char *field, int *nr);
 

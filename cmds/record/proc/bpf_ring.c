@@ -26,8 +26,9 @@ struct kept_descriptor {
 /*
  * An exec of a process, while some records of the exec have not been read yet.
  *
- * @user: the process and its real user. The process may execute a setuid program before the
- *        recorder opens the response files
+ * @user: the process, and its real user and group at the exec. The recorder opens response files
+ *        with the rights of this user. The user is kept here, because the process may execute a
+ *        setuid program before the recorder opens the files
  * @inherited: a struct kept_descriptor and the path of its file, for each open descriptor
  */
 struct bpf_becoming {
@@ -108,8 +109,8 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 }
 
 /*
- * Notes the end of a thread. The reports of the first thread and of the last other thread may come
- * in either order.
+ * Notes the end of a thread. The end of the first thread may be reported before or after the end of
+ * the last of the other threads.
  */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {
@@ -268,8 +269,8 @@ static void see_exec(struct bpf_ring *ring, const struct wire_record *record,
 		return;
 	}
 	/*
-	 * If the exec has ended the first thread, do not record the end of that thread. The thread
-	 * that has called exec now has the first thread's ID.
+	 * If the exec has ended the first thread, do not record the end of the first thread. The
+	 * first thread's ID now belongs to the thread that called execve(2).
 	 */
 	leader_forget(ring, record->pid);
 	b->time_ns = time_of(ring, record);
@@ -378,9 +379,9 @@ static void see_becoming(struct bpf_ring *ring, const struct wire_record *record
 /* --- system calls --- */
 
 /*
- * Returns a name and its base directory. The name is NULL when the system call has no such
- * argument, or when the name could not be read. In the second case, the record has neither the name
- * nor the base directory.
+ * Returns a name and its base directory. The name is NULL when the system call has no argument for
+ * the name, or when the name could not be read. If the name could not be read, the record has
+ * neither the name nor the base directory.
  */
 static struct given_name name_of(const struct wire_record *record, const char *strings[WIRE_TEXTS],
 				 int arg, enum wire_text name, int dirfd)

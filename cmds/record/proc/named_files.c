@@ -111,7 +111,7 @@ static int open_from(const struct view *view, const char *name, int flags)
 	return dir < 0 ? -1 : openat(dir, *name ? name : ".", flags);
 }
 
-/* --- names that lead through procfs, one step after the other --- */
+/* --- names that lead through procfs are opened step by step --- */
 
 /* The maximum number of links that are followed for one name. The kernel has the same limit. */
 #define LINKS_MAX     40
@@ -292,8 +292,8 @@ static int open_by_steps(const struct view *view, const char *name, int links)
 }
 
 /*
- * True when the name may lead through procfs. @error: the error of openat2(2). With
- * RESOLVE_IN_ROOT, openat2(2) does not follow links such as /proc/<pid>/exe
+ * True when openat2(2) may have failed with @error because @name leads through procfs. With
+ * RESOLVE_IN_ROOT, openat2(2) fails at links such as /proc/<pid>/exe.
  */
 static bool may_need_steps(const char *name, int error)
 {

@@ -27,9 +27,9 @@ enum plan_flags {
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
 	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched. Used with PLAN_SELECTIVE */
 	/*
-	 * The comment of each of the next three flags names a flag of rules (enum
-	 * plan_rule_flags). A call is recorded only if a rule with that flag lets it in. If the
-	 * process has no such rule, no call is recorded
+	 * The comment beside each of the next three flags names a flag of enum plan_rule_flags. A
+	 * call is recorded only if a rule with the named flag permits the call. If the process has
+	 * no rule with the named flag, no call is recorded
 	 */
 	PLAN_OPT_IN_FILTER = 1U << 8,	 /* PLAN_FILTER */
 	PLAN_OPT_IN_CALLER = 1U << 9,	 /* PLAN_CALLER */
@@ -119,8 +119,8 @@ enum plan_compare {
 enum plan_cond_kind {
 	PLAN_COND_INT, /* compares integer argument @index, reduced to @bytes, with @value */
 	/*
-	 * Compares the floating-point argument @index, which has @bytes, with the double whose bits
-	 * are @value
+	 * Compares the floating-point argument number @index with a double. The size of the
+	 * argument is @bytes bytes. The bits of the double are @value
 	 */
 	PLAN_COND_FLOAT,
 	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with a text of @len bytes */
@@ -188,9 +188,9 @@ _Static_assert(sizeof(struct plan_func) == 24, "plan_func is laid out without ho
 /* The way to record a library call. */
 enum plan_call {
 	/*
-	 * The probe must not change the call's return slot. The function reads the slot, keeps it,
-	 * or returns more than once (setjmp, vfork, dlvsym ...). ENTRY and EXIT are written
-	 * together
+	 * The probe must not change the call's return slot. The called function reads the return
+	 * address (dlvsym), stores the return address (getcontext), returns more than once (setjmp,
+	 * vfork), or does not return (longjmp). ENTRY and EXIT are written together
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
@@ -207,8 +207,9 @@ enum plan_call {
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
 	 * The call is not recorded. The slot must point to a function of the probe. The enum
-	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a hook and
-	 * a recorded call use the same slot, the hook's entry comes before the call's entry
+	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a recorded
+	 * call uses the same slot, the list has two entries for the slot. The entry with this flag
+	 * comes before the entry of the recorded call
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/*
@@ -322,8 +323,9 @@ enum plan_patch_flags {
  * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first
  *        instruction of a function
  * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
- * @clear: the number of bytes at @site that @code replaces; 0: there is no @code. No thread may be
- *         in these bytes when the jump is written
+ * @clear: the size, in bytes, of the original instructions at @site whose work @code does; 0: there
+ *         is no @code. When the code at @site is changed, a thread may be at the first of these
+ *         bytes. No thread may be at another of these bytes
  * @operands: PATCH_EVENT: 1 + the index of the event's first argument among PLAN_OPERANDS; 0: the
  *            event has no arguments
  */
@@ -373,7 +375,8 @@ enum plan_operand_flags {
 #define PLAN_OPERANDS_MAX 16 /* the maximum number of arguments of an event */
 
 /*
- * One argument of PATCH_EVENT. The list has the arguments of an event together and in order.
+ * One argument of PATCH_EVENT. In the list PLAN_OPERANDS, the arguments of an event stand together,
+ * from the first argument to the last.
  *
  * @bytes: the size of the value: 1, 2, 4 or 8. The value is widened to 64 bits by its sign
  *         (PLAN_OPERAND_SIGNED) or with zeros
@@ -392,7 +395,10 @@ struct plan_operand {
 };
 _Static_assert(sizeof(struct plan_operand) == 16, "plan_operand is laid out without holes");
 
-/* A range of code. Return addresses into it are not replaced (libmcount/hot/callers.h). */
+/*
+ * A range of code. The probe does not replace a return address that lies in this range
+ * (libmcount/hot/callers.h).
+ */
 struct plan_callers {
 	uint64_t start;
 	uint64_t end;
@@ -497,7 +503,9 @@ struct plan_view {
  * Find the sections of the image @bytes[@len]. @bytes must be aligned as by mmap(2).
  *
  * Returns 0 if all references (indexes, capture programs, texts) are within their sections, or
- * -EINVAL with the error in @why, which may be NULL.
+ * -EINVAL.
+ *
+ * @why: gets the text of the error, or NULL on success. The caller may pass NULL as @why
  */
 int plan_open(struct plan_view *view, const void *bytes, uint64_t len, const char **why);
 

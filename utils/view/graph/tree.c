@@ -45,9 +45,9 @@ static void begin_task(struct tree *tree, const struct task *task)
 }
 
 /*
- * Make @task the current task. If the pipeline runs windows of time, the events of each task come
- * in several parts. In this case, return to the position in the tree that the previous events of
- * @task have reached.
+ * Make @task the current task. If the pipeline gives the view one window of time after the other,
+ * the events of each task come in several parts. In this case, return to the position in the tree
+ * that the previous events of @task have reached.
  */
 static __attribute__((noinline)) int change_task(struct tree *tree, const struct task *task)
 {
@@ -182,8 +182,9 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 }
 
 /*
- * HOT: returns the child of @top for @func. @top->last is the child that was called last. The first
- * guess is the child that was called after an earlier call of @top->last.
+ * HOT: returns the child of @top that stands for calls of @func. @top->last is the child that was
+ * called last. The function first tries the child that was called after an earlier call of
+ * @top->last.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)
@@ -274,9 +275,10 @@ static int add_wait(struct tree *tree, struct tree_node *parent, const struct ev
 }
 
 /*
- * Handle a call that ends before its task is back on a CPU. The recorded times can have this order,
- * because the clocks of calls and of the scheduler's events differ. Count the wait only up to the
- * end of the call. If out_event.total_ns is not 0, an inner call has already counted the wait.
+ * Handle a call that, by the recorded times, ends while its task is off the CPU. Such times occur,
+ * because the clocks of calls and of the scheduler's events differ. Count the time off the CPU only
+ * up to the end of the call. If out_event.total_ns is not 0, an inner call has already counted the
+ * time off the CPU.
  */
 static __attribute__((noinline)) int cut_wait(struct tree *tree, const struct event *event)
 {
@@ -309,8 +311,9 @@ static int add_sched(struct tree *tree, const struct event *event)
 	at->out = NULL;
 	if (is_cut) {
 		/*
-		 * The pipeline has subtracted the wait from the caller's self time. Undo this,
-		 * because cut_wait() has counted the wait in the call that has ended.
+		 * The pipeline has subtracted the time off the CPU from the caller's self time.
+		 * Undo the subtraction, because cut_wait() has counted the time off the CPU in the
+		 * call that has ended.
 		 */
 		parent->self_ns += event->total_ns;
 		return 0;
