@@ -22,7 +22,8 @@ struct debug_facts_time debug_facts_time(uint64_t time_ns);
 size_t debug_facts_count_modules(const struct module_map *map);
 
 /*
- * Counts the functions that match each filter of the options, in all modules and in each module.
+ * For each filter in opts->filters, counts the functions that match this filter: in all modules
+ * together, and in each module.
  *
  * @found: the counts of each filter. The index is the filter's index in opts->filters->entries
  */
@@ -49,8 +50,9 @@ struct debug_facts_module {
 };
 
 /*
- * Begin to count. Returns false when the facts are not wanted, or when there is not enough memory.
- * In these cases the caller neither adds modules nor calls debug_facts_filters_end().
+ * Begin to count functions in @facts. Returns false when the facts are not wanted, or when there is
+ * not enough memory. If the result is false, the caller neither adds modules nor calls
+ * debug_facts_filters_end().
  */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,

@@ -146,7 +146,10 @@ struct posix_log *posix_logs_next(struct posix_logs *logs)
 	return logs->given = first;
 }
 
-/* PT_UNNAMED, the event without a name, gets the name that it has in recordings. */
+/*
+ * Append the name that event @id has in recordings. PT_UNNAMED, the id of unnamed events, becomes
+ * EVENT_POSIX_UNNAMED. If the log has no name for another id, the id itself is the name.
+ */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out)
 {
 	char name[PT_NAME_MAX + 1];

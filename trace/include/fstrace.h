@@ -76,7 +76,10 @@ void fstrace_log_2(fstrace_event_t *event, const char *file, unsigned line, ...)
 /* A function that is inlined even without optimisation, and never recorded as a call. */
 #define FSTRACE_INLINE_ static inline __attribute__((always_inline, no_instrument_function))
 
-/* Replaces NULL by an event that is never enabled, so that the check needs no second branch. */
+/*
+ * Replaces NULL by an event that is never enabled. So a caller needs one branch, which tests
+ * event->enabled, and no second branch for NULL.
+ */
 FSTRACE_INLINE_ fstrace_event_t *fstrace_or_never_(fstrace_event_t *event)
 {
 	static fstrace_event_t never;
@@ -98,7 +101,7 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 /*
  * Names for `utrail events check-sources`. The command searches preprocessed text for these names,
  * and so finds the uses of events. The names also let the compiler check the arguments of these
- * uses. No program contains these names.
+ * uses. No built program contains the names, because programs are built without FSTRACE_CHECK.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -109,9 +112,10 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 	fstrace_check_decl_(NAME, FORMAT)
 #else
 /*
- * FSTRACE(event, ...) logs the event if it is enabled. If it is disabled, the arguments are not
- * evaluated. Before C23 and C++20, a macro with the parameters (event, ...) needs at least two
- * arguments. Therefore an unused 0 follows the arguments.
+ * FSTRACE(event, ...) logs the event if the event is enabled. If the event is disabled, the
+ * arguments after the event are not evaluated. Before C23 and C++20, a macro with the parameters
+ * (event, ...) needs at least two arguments. Therefore FSTRACE() passes its arguments and an unused
+ * 0 to FSTRACE_FIRST_() and FSTRACE_REST_().
  */
 #define FSTRACE(...)                                                      \
 	do {                                                              \
@@ -139,9 +143,9 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 /*
- * Enable the events that match @include_re and do not match @exclude_re, and disable all others.
- * Both are POSIX extended regular expressions. NULL matches no event. Returns false and changes
- * nothing when an expression is wrong.
+ * Enable the events that match @include_re and do not match @exclude_re, and disable all other
+ * events. The two parameters are POSIX extended regular expressions. NULL matches no event. Returns
+ * false and changes nothing when an expression is wrong.
  */
 bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *exclude_re);
 void fstrace_select_event(fstrace_event_t *event, int selection);
@@ -196,8 +200,8 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 void fstrace_declare_globals(fstrace_t *trace);
 
 /*
- * Return a number as text, for %I. The text is valid until this thread calls one of these functions
- * again.
+ * Return a number as text, for %I. The text is valid until the next call of any of these three
+ * functions in the same thread.
  */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);

@@ -22,7 +22,8 @@ struct fstrace_decl {
  * Declarations, sorted by name, without duplicates. Starts as { 0 } and ends with
  * fstrace_decls_deinit().
  *
- * @has_others: the program may call fstrace_declare(), for events that are not in its file
+ * @has_others: the program may call fstrace_declare(), to declare events that are not in the
+ *              program's file
  */
 struct fstrace_decls {
 	struct fstrace_decl *decls;

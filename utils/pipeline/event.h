@@ -17,7 +17,7 @@ enum event_type {
 	EVENT_POINT,	 /* something happened; @id is its enum event_id */
 	EVENT_SCHED_OUT, /* the task leaves the CPU */
 	EVENT_SCHED_IN,	 /* the task is back on the CPU; @total_ns is its time off the CPU */
-	/* Not shown. A call that contains a hidden event is not shown as a leaf. */
+	/* Not shown. If a call contains a hidden event, views show the call, but not as a leaf. */
 	EVENT_HIDDEN,
 	/* Replaces a hidden SCHED_*, and has the task's @cpu (stage_config.wants_cpus). */
 	EVENT_ON_CPU,
@@ -31,7 +31,7 @@ enum event_flag {
 	/* EXIT: added for a call that is still open at the end of the records */
 	EVENT_UNFINISHED = 1U << 2,
 	EVENT_PREEMPTED = 1U << 3, /* SCHED_*: the kernel took the CPU away */
-	EVENT_BACKWARDS = 1U << 4, /* its time is before the time of the task's previous record */
+	EVENT_BACKWARDS = 1U << 4, /* the event is earlier than the task's previous record */
 	/* POINT, SCHED_*, calls of kernel functions: no function of the program is open */
 	EVENT_OUTSIDE = 1U << 5,
 	/*

@@ -201,8 +201,8 @@ static uint32_t has_flags(const struct call_facts *facts)
 }
 
 /*
- * True when the first name in a failed rename(2) or link(2) is that of an existing file. The failed
- * call has not moved this file.
+ * True when the first name in a failed rename(2) or link(2) is the name of an existing file. The
+ * failed call has not moved this file.
  */
 static bool has_source(const struct call_facts *facts)
 {

@@ -13,8 +13,8 @@ struct orphans {
 };
 
 /*
- * The identity of shared memory. It is found by fstat(2), or in /proc/PID/maps of a process that
- * has mapped the memory.
+ * The identity of shared memory: device and inode. The recorder finds these numbers by fstat(2), or
+ * in /proc/PID/maps of a process that has mapped the memory.
  */
 struct memory_id {
 	dev_t dev;

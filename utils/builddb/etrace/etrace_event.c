@@ -240,9 +240,10 @@ static const char *end_half(struct etrace_reader *reader, struct etrace_task *ta
 }
 
 /*
- * Add a failed act, without an errno, because the log has none. If the log has the first event of
- * the act, the record gets the content and the time of this event. If the file of a rename or of a
- * link did not exist, the log lacks the first event.
+ * Add a failed act. The record has no errno, because the log has none. Some acts have two events in
+ * the log: the first event describes the act, and the second event reports the failure. If the log
+ * has the first event, the record gets the content and the time of the first event. If the file of
+ * a rename or of a link did not exist, the log lacks the first event.
  */
 static const char *fail_half(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)

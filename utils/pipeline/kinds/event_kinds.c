@@ -69,7 +69,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	bool whole;
 
 	snprintf(path, sizeof(path), "%s/events.txt", data->dir);
-	/* The header of a growing recording does not tell yet whether the file exists. */
+	/* The header of a growing recording does not tell whether events.txt exists. */
 	if (data->growth ? access(path, F_OK) < 0 : !(data->header.feat_mask & FEAT_EVENT))
 		return 0;
 

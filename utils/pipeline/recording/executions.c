@@ -193,7 +193,10 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	return 0;
 }
 
-/* Handle the end of a task. The process ends with its leader, whose end is recorded last. */
+/*
+ * Handle the end of a task. When the task is the leader of a process, the process ends: the end of
+ * the leader is recorded after the ends of the other tasks.
+ */
 static int take_exit(struct loading *load, const struct proc_record *rec)
 {
 	size_t at = find_running(load, rec->pid);
@@ -226,7 +229,7 @@ static int take_proc_record(struct loading *load, const struct proc_record *rec)
 
 /*
  * Compare the CPU of the record's task with the last known CPU of execution @at. If the CPUs
- * differ, append a place to the execution.
+ * differ, append a struct execution_place with the new CPU to the list of the execution.
  */
 static int note_place(struct loading *load, const struct proc_record *rec, size_t at)
 {

@@ -15,16 +15,17 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * The limits of the cost of reading, in steps: a step is the work on one element of a list. An
- * inherited file, or a name that moves with its directory, takes some thousand steps.
+ * For files.cost_max, the limit of the steps for reading proc.dat and for finding dependencies. A
+ * step is the work on one element of a list. An inherited file takes a few thousand steps. A name
+ * that moves with its directory takes as many.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */
 #define FILES_HELD_COST	 16	      /* the steps that a stored byte counts as */
 
 /*
- * A path. The names form a tree. When a directory is renamed, the tree shows which other names
- * change.
+ * A name of a file: its path. The names form a tree, in which the children of a directory are the
+ * names in this directory. When a directory is renamed, the tree shows which other names change.
  *
  * @content: the content that this name has after the last record that was read; FILES_NONE:
  *           unknown or removed
@@ -54,7 +55,8 @@ enum content_kind {
  *
  * @name: the name that was given last
  * @nr_names: the number of present names; 0: the file is gone
- * @first_use: the first struct file_use of this content. Its next_of_content leads to the next use
+ * @first_use: the first struct file_use of this content. In each struct file_use of the
+ *             content, next_of_content leads to the content's next struct file_use
  * @is_outside: the content existed before any recorded process wrote to the file
  */
 struct file_content {
@@ -118,7 +120,7 @@ struct files_of_execution {
  * @by_place: maps from an execution and a name to 1 + the index in @uses
  * @is_unlimited: set by the caller before files_load(): @cost has no limit
  * @cost_max: the limit of @cost; 0: there is no limit
- * @cost: the number of steps that reading has taken; not counted if there is no limit
+ * @cost: the steps that files_spend() has added; not counted if there is no limit
  */
 struct files {
 	struct file_name *names;
@@ -138,8 +140,9 @@ struct files {
 };
 
 /*
- * Read @executions, and their acts on files. Returns the same results as executions_load(), or
- * -EDQUOT with a text that names the limit.
+ * Read @executions, and the acts of these executions on files. If the acts take more than
+ * files->cost_max steps, returns -EDQUOT, and @err names this limit. Otherwise, returns the same
+ * results as executions_load().
  */
 int files_load(struct files *files, struct executions *executions, const char *dir,
 	       bool is_big_endian, struct uft_err *broken, struct uft_err *err);
@@ -165,12 +168,13 @@ bool files_is_left(const struct files *files, uint32_t content);
 bool files_is_shown(const struct files *files, uint32_t content);
 
 /*
- * The functions below are for readers of records. They fail with -ENOMEM, or with -EDQUOT when the
- * cost of reading exceeds the limit. In both cases, functions that return an index return
- * FILES_NONE.
+ * The functions below are for code that reads records. A function fails when memory is short, or
+ * when files->cost exceeds files->cost_max. After a failure, a function that returns an index
+ * returns FILES_NONE. A function that returns an errno returns -EDQUOT only for an exceeded limit,
+ * but -ENOMEM for either failure. If files_is_beyond() is true, the limit is exceeded.
  */
 
-/* Add @steps to the cost of reading. Returns 0, or -EDQUOT when the cost exceeds the limit. */
+/* Add @steps to files->cost. Returns 0, or -EDQUOT when files->cost exceeds files->cost_max. */
 int files_spend(struct files *files, uint64_t steps);
 bool files_is_beyond(const struct files *files);
 

@@ -13,7 +13,10 @@
 #include "utils/format/proc_dat.h"
 #include "utils/pipeline/recording/descriptors.h"
 
-/* Flags of the kernel that libc does not always define, or defines with other numbers. */
+/*
+ * Flags of open(2), renameat2(2) and unlinkat(2), with the numbers of the kernel. A libc may lack
+ * some of these flags, or define them with other numbers.
+ */
 #define ACCESS_MASK   3U
 #define OPEN_TRUNC    01000U
 #define OPEN_CREAT    0100U
@@ -67,8 +70,9 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 }
 
 /*
- * Add a struct file_use for listings of files. Execution @at counts neither as a reader nor as a
- * writer of the file.
+ * Find or add the struct file_use of @content by execution @at. Set the bits FILE_SHOWN and @what,
+ * so that listings of files show this use. The function leaves read_ns and write_ns as they are:
+ * the use does not make the execution a reader or a writer of the file.
  */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
@@ -172,8 +176,8 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 }
 
 /*
- * Take a symlink(2). Listings show the link as a written file, and the link's target as a file that
- * was read.
+ * Process the record of a symlink(2). Listings show the link as a written file, and the link's
+ * target as a file that was read.
  */
 static int take_symlink(struct loading *load, struct descriptors_of *of, const struct proc_act *act)
 {
@@ -202,9 +206,10 @@ static int take_unlink(struct loading *load, const struct proc_act *act)
 }
 
 /*
- * Take a descriptor that is open when a program begins. If the recorded name of the descriptor has
- * a struct file_content, the descriptor gets this struct. Otherwise the descriptor keeps the struct
- * that it had before the execve(2), if there is one.
+ * Process the record of a descriptor that is open when a program begins. The record names the
+ * file. If this name has a struct file_content, the descriptor gets this struct. Otherwise the
+ * descriptor keeps the struct from before the execve(2). A descriptor that had no struct gets
+ * a new struct.
  */
 static int take_inherit(struct loading *load, const struct execution *execution,
 			struct descriptors_of *of, const struct proc_act *act)
@@ -221,7 +226,10 @@ static int take_inherit(struct loading *load, const struct execution *execution,
 	content = files->names[name].content;
 	if (content == FILES_NONE && before != FILES_NONE) {
 		content = before;
-		/* A pipe gets the recorded name, because other processes find it by that name. */
+		/*
+		 * Make the recorded name lead to the pipe, because the records of other processes
+		 * use this name for the pipe.
+		 */
 		if (files->contents[before].kind == CONTENT_PIPE)
 			files->names[name].content = before;
 	}
@@ -286,7 +294,10 @@ static int take_act(struct loading *load, const struct execution *execution,
 	}
 }
 
-/* Note that execution @at has read @path, the file of the execution's program or interpreter. */
+/*
+ * Store the fact that execution @at has read @path, the file of the execution's program or
+ * interpreter.
+ */
 static int take_program(struct loading *load, size_t at, const char *path)
 {
 	struct text text = text_of(path, strlen(path));
@@ -366,8 +377,8 @@ static void close_all(struct files *files, const struct executions *executions)
 }
 
 /*
- * Set the limit of the cost of reading. The cost may grow with the square of the number of records,
- * because children inherit all descriptors.
+ * Set files->cost_max, the limit of files->cost. The number of steps for reading proc.dat may grow
+ * with the square of the number of records, because children inherit all descriptors.
  */
 static void set_limit(struct files *files, const char *dir)
 {

@@ -244,7 +244,10 @@ static int find_func(const struct addr_space *space, uint64_t addr, struct found
 		if (ret)
 			return ret;
 	}
-	/* A module that was loaded later hides an earlier one. */
+	/*
+	 * A library may be loaded at the addresses of an unloaded library. So the library that was
+	 * loaded last is searched first.
+	 */
 	for (size_t i = space->nr_late; i-- > 0;) {
 		const struct late_module *late = &session->late[i];
 
@@ -313,7 +316,8 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 	if (found.func)
 		return found.func;
 	/*
-	 * Each address space makes its own function "<hex>". Views with one total for each name
+	 * No symbol contains @addr, so the function gets the name "<hex>", where hex is @addr. Each
+	 * address space makes its own function for one @addr. Views with one total for each name
 	 * combine these functions.
 	 */
 	return module_set_add_unknown(space->session->set, addr, found.mod);

@@ -96,8 +96,8 @@ static void link_child(struct task_node *parent, struct task_node *node)
 }
 
 /*
- * Link each task that has events to its parent, in the order of start times. Tasks without a parent
- * are linked to @top.
+ * Take the tasks with events in the order of their start times. Link each of these tasks to the
+ * task's parent. Tasks without a parent are linked to @top.
  */
 static void collect_task_nodes(const struct graph_tasks *tasks, struct task_node *nodes,
 			       struct task_node *top)

@@ -74,7 +74,10 @@ struct replay {
 	bool is_plain;
 	bool shows_plain_calls;
 	uint32_t nr_task_columns;
-	/* An ENTRY or SCHED_OUT that waits, because the next event may share its line. */
+	/*
+	 * An ENTRY or SCHED_OUT that is not shown yet. If the next event is the matching EXIT or
+	 * SCHED_IN, the two events may share one line.
+	 */
 	struct event pending;
 	const struct task *pending_task;
 	struct strbuf pending_data;
@@ -112,10 +115,10 @@ int replay_events(void *self, const struct event_span *span, struct uft_err *err
 /* The function for view.mixed. */
 int replay_mixed(void *self, const struct task_event *events, size_t nr, struct uft_err *err);
 
-/* True when @event of @task will share a line with the event that waits. */
+/* True when @event of @task will share a line with replay->pending. */
 bool replay_joins(const struct replay *replay, const struct task *task, const struct event *event);
 
-/* Show the event that waits, if there is any, on a line of its own. */
+/* If there is an event in replay->pending, show this event on a line of its own. */
 void replay_show_pending(struct replay *replay);
 
 /*
@@ -125,14 +128,14 @@ void replay_show_pending(struct replay *replay);
 int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
- * If a call that was entered before @since_ns waits, show the call on a line of its own. Then flush
- * the sink. Call this when a pause between events begins.
+ * If replay->pending is the entry of a call, and was recorded before @since_ns, show the call on a
+ * line of its own. Then flush the sink. Call this when a pause between events begins.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 
 /*
- * Show the event that waits, and the calls that never returned. If the output is HTML, write the
- * end of the page. Call this after the last event.
+ * Show the event in replay->pending, if there is one, and the calls that never returned. If the
+ * output is HTML, write the end of the page. Call this after the last event.
  */
 void replay_finish(struct replay *replay);
 

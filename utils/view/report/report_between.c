@@ -92,7 +92,7 @@ static int find_field(const struct event_kind *kind, const char *name)
 	return strcmp(name, "tid") == 0 ? FIELD_OF_TID : FIELD_MISSING;
 }
 
-/* Keep the kind if it has one of the names. */
+/* Add @kind to between->kinds if @kind has a name in between->names. */
 static int note_kind(void *self, const struct event_kind *kind)
 {
 	struct report_between *between = self;
@@ -134,7 +134,7 @@ static int no_field(struct report_between *between, const char *event, const cha
 		       field, strbuf_str(&names));
 }
 
-/* Returns the first field that the event does not have, or NULL. */
+/* Returns the first of between->fields that events of @kind lack, or NULL. */
 static const char *missing_field(const struct report_between *between,
 				 const struct between_kind *kind)
 {
@@ -146,8 +146,8 @@ static const char *missing_field(const struct report_between *between,
 }
 
 /*
- * Check that the recording has a kind of event with the index-th name and all fields. Several kinds
- * may have the name.
+ * Check that the recording has a kind of event with the name between->names[index] and all of
+ * between->fields. Several kinds may have this name. One kind with all fields is enough.
  */
 static int check_name(struct report_between *between, unsigned index, struct uft_err *err)
 {

@@ -12,7 +12,7 @@
  * @property {string} name
  */
 
-/** For each node, the number of calls, their total time, and the longest time. */
+/** For each node: number of calls, total time of these calls, and time of the longest call. */
 export class Sums {
 	/** @param {number} nr the number of nodes */
 	constructor(nr) {
