@@ -13,8 +13,9 @@ int unsupported_refuse(const struct opt_row *row, const char *text, void *target
 		       struct uft_err *err);
 
 /*
- * Check the first word of a command line when it is no command of utrail. Returns -ERR_USAGE when
- * uftrace has a command of this name. Returns 0 in all other cases: the word may be a program.
+ * Check @word, the first word of a command line. The caller has found that @word is not a command
+ * of utrail. Returns -ERR_USAGE when uftrace has a command of this name. Returns 0 in all other
+ * cases: @word may be a program.
  */
 int unsupported_check_command(const char *word, struct uft_err *err);
 

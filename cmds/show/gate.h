@@ -16,9 +16,9 @@
 /*
  * The secrets of a server.
  *
- * @token: the first part of all paths
- * @ticket: a part of the browser's first address. Other users may see this address (ps). The
- *         ticket is valid for one redirection to the path of the token
+ * @token: the first part of every path, except the path with the ticket
+ * @ticket: a part of the address with which the browser is started. Other users may see this
+ *         address (ps). The ticket is valid for one redirection to the path with the token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */

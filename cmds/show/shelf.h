@@ -21,7 +21,8 @@
  *        user gave it. For any other recording: the name of its directory, without a path
  * @lock: protects the members after it
  * @is_open: @data is open
- * @page: a nameless file with @page_bytes, the whole page; -1: not made yet
+ * @page: a nameless file that contains the whole page; -1: not made yet
+ * @page_bytes: the size of the page
  * @failure: the reason why the recording cannot be shown
  * @parts: the reading of the recording in parts; NULL: the page gets the whole recording, or
  *         reading has not begun
@@ -49,8 +50,9 @@ struct shelf {
 };
 
 /*
- * Open the recording that the options name. Find at most 100 other recordings in the folder of this
- * recording, sorted by name. Returns 0, CMD_NO_DATA or a negative error with @err.
+ * Open the recording that the options name. Find at most 100 other recordings in the parent
+ * directory of this recording, and sort the other recordings by name. Returns 0, CMD_NO_DATA or a
+ * negative error with @err.
  */
 int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err);
 

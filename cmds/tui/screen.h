@@ -71,10 +71,10 @@ struct screen_size {
 struct screen_size screen_size(void);
 
 /*
- * Put a line's text at @row and @column, padded with blanks or cut to @width columns. Escape
- * sequences in the text (color.h) set colours.
+ * Put text in line @row, from @column on. The text is cut to @width columns, or padded with blanks.
+ * Escape sequences in the text (color.h) set colours.
  *
- * @shift: number of columns of the text to skip
+ * @shift: the first @shift columns of the text are not shown
  */
 void screen_put(size_t row, size_t column, size_t width, const char *text, size_t len, size_t shift,
 		enum screen_look look);
@@ -91,7 +91,8 @@ size_t screen_clicked_row(void);
 
 /*
  * Check for keys while something takes long. Returns true when the user has typed q or Escape, or
- * when a signal ends the program. All keys, including q and Escape, are kept for screen_key().
+ * when a signal that must end the program has come (screen_signal()). All keys, including q and
+ * Escape, are kept for screen_key().
  */
 bool screen_is_interrupted(void);
 

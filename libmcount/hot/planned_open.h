@@ -49,8 +49,8 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 }
 
 /*
- * Ends the innermost call and captures its return value, if planned_fast_capture() has prepared
- * this capture. Returns false when nothing was done.
+ * Ends the innermost call, and captures the call's return value. Does nothing if
+ * planned_fast_capture() has not prepared this capture. Returns false when nothing was done.
  */
 static inline bool planned_leave_captured(struct thread *t, const struct arch_regs *regs)
 {

@@ -18,12 +18,18 @@ typedef uint64_t name_facts;
 #define NAME_ASKED 4U /* the recorder was asked for the function's address, or must not be asked */
 #define NAME_SHIFT 3
 
-/* The bits above the function's address tell which values of a call to record (CALLABLE_RESULT). */
+/*
+ * The bits above the function's address (CALLABLE_RESULT). The bits tell which arguments of a call
+ * are recorded, and whether the result is recorded.
+ */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
 #define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
 
-/* Returns the function's address in records, or 0 if the function is not recorded. */
+/*
+ * Returns the number that records have as the function's address, or 0 if the function is not
+ * recorded.
+ */
 static inline uint64_t name_address(name_facts facts)
 {
 	return facts << CALLABLE_VALUE_BITS >> (CALLABLE_VALUE_BITS + NAME_SHIFT);

@@ -337,12 +337,13 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 }
 
 /*
- * Called after the kernel was asked about signal @sig, which was not watched before. If another
- * thread has begun to watch the signal meanwhile, @act is set once more: either @act has replaced
- * the probe's handler, or the probe's handler has replaced @act. Returns 0, or -1 with errno.
+ * Called after a system call that has set or read the action of signal @sig. Before this system
+ * call, the signal was not watched. If another thread has begun to watch the signal meanwhile, @act
+ * is set once more: either @act has replaced the probe's handler, or the probe's handler has
+ * replaced @act. Returns 0, or -1 with errno.
  *
- * @act: the action that was set; NULL: none
- * @old: the action that the kernel has returned; NULL: none
+ * @act: the action that the system call has set; NULL: none
+ * @old: the action that the system call has returned; NULL: none
  */
 static int change_again(int sig, const struct sigaction *act, struct sigaction *old)
 {
@@ -493,8 +494,9 @@ void fault_forget_mask(void)
  * setcontext(3) and swapcontext(3).
  *
  * The probe does not interpose ppoll(2), pselect(2), epoll_pwait(2), sigpause(3), sigblock(3) and
- * sigsetmask(3). A forked child may call such a function before its exec. In the child, the probe's
- * version would call dlsym(3), which might wait for ever.
+ * sigsetmask(3), because a forked child may call one of these six functions before its exec. If the
+ * probe had a version of the function, this version would call dlsym(3) in the child, and dlsym(3)
+ * might wait for ever.
  */
 #define INTERPOSE_MASK(type, name, params, args)             \
 	EXPORTED type name params;                           \

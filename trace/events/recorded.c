@@ -145,7 +145,7 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 		if (recorded != last)
 			free(recorded);
 		/*
-		 * Without this call, the event's records and lines would still use the former
+		 * Without forget_event(), the event's records and lines would still use the former
 		 * common format.
 		 */
 		if (last && atomic_load(&last->id) && last->common != common)

@@ -55,7 +55,7 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 			.self_ns = callers->pairs[i].self_ns,
 		};
 	*nr = fold_own(all, callers->nr);
-	/* The functions in @all and the callers of the pairs are both sorted by name. */
+	/* The list @all is sorted by function name, and callers->pairs by the caller's name. */
 	for (size_t i = 0, at = 0; i < *nr; i++) {
 		while (at < callers->nr &&
 		       (!callers->pairs[at].caller ||
@@ -71,8 +71,8 @@ static struct own *make_own(const struct callers *callers, size_t *nr)
 }
 
 /*
- * A kind of cost: the time, or a counter. All kinds have the same functions, and the same pairs of
- * a caller and a callee, in the same order.
+ * A kind of cost: the time, or a counter. For all kinds, @all has the same functions in the same
+ * order, and @callers has the same pairs of a caller and a callee in the same order.
  *
  * @all, @nr: the costs of the functions
  */

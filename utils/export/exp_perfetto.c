@@ -80,7 +80,8 @@ enum {
 /*
  * @task: the task whose events are being written; the packets of each task are a sequence
  * @known: for each function id, the last sequence that has defined the function's name
- * @last_ns: the last time of the task; times must not go backwards
+ * @last_ns: the latest time of the events of @task that were read. The time of the next packet is
+ *           @last_ns, because the times in a sequence must not go backwards
  * @clock_id: the clock of all times: CLOCK_ID_*
  */
 struct perfetto {
@@ -130,8 +131,9 @@ static void add_clock(struct perfetto *p, unsigned id, uint64_t time_ns)
 }
 
 /*
- * Write the packet that names the clock of the recording, and relates it to the time of day. Every
- * clock that counts from boot gets the name of the monotonic clock.
+ * Write the packet that names the clock of the recording. If this clock is not the time of day, and
+ * info.utc_offset_s is known, the packet relates the clock to the time of day. Every clock that
+ * counts from boot gets the name of the monotonic clock.
  */
 static void write_clocks(struct export *ex)
 {

@@ -19,8 +19,8 @@ static inline uint8_t *put_varint(uint8_t *to, uint64_t v)
 }
 
 /*
- * Append a number of any type except zigzag. A negative number must have 64 bits (int64_t) before
- * it is cast to @v.
+ * Append a field of a type that is encoded as a varint, except sint32 and sint64 (zigzag). The
+ * caller must pass a negative number as an int64_t that was converted to uint64_t.
  */
 void proto_add_uint(struct strbuf *out, unsigned field, uint64_t v);
 /* Append bytes, or a string in valid UTF-8 (see MEDIUM_BINARY). */

@@ -8,8 +8,9 @@
  * For each forked child, find the state that the parent's filter had at the fork. For this purpose,
  * the records of all parents are read once more. lane_open() takes the states from pipe->at_fork.
  *
- * - The child gets the state of the parent's first thread, even if another thread has forked it.
- *   stg_filter() drops a state whose depth is not that of the child's first record.
+ * - The child gets the state of the parent's first thread, even if another thread has forked the
+ *   child. stg_filter() drops a state whose depth differs from the depth of the child's first
+ *   record.
  * - If the time range has a beginning, no states are needed, because the children's first records
  *   are not read.
  * - A growing recording is not supported.

@@ -24,8 +24,8 @@ struct tracedat_place tracedat_cursor_place(const struct tracedat_cursor *in)
 }
 
 /*
- * Read @len bytes and do not advance. Returns the number of bytes read, which is less than @len at
- * the end, or a negative errno.
+ * Read @len bytes and do not advance. Returns the number of bytes read, or a negative errno. The
+ * number is less than @len when fewer than @len bytes are left.
  */
 static ssize_t peek_bytes(const struct tracedat_cursor *in, void *to, size_t len)
 {

@@ -14,8 +14,8 @@
  * @limit: the maximum cost of recording, as a part of the program's own time. 0.2 is 20 %
  * @call_ns: the time that the program loses by a recorded call
  * @left_ns: the time that the program loses by a left-out call that still reaches a hook
- * @recorder_part: the cost of the recorder's work over the whole recording, without the writers and
- *         the search for functions, as a part of the program's own time
+ * @recorder_part: the cost of the recorder's work over the whole recording, as a part of the
+ *         program's own time. The work of the writers and the search for functions do not count
  * @left_rate: calls per nanosecond of the program's own time. Only left-out calls that
  *             still reach a hook are counted. The rate of each function was measured before the
  *             function was left out
@@ -44,9 +44,9 @@ struct budget_time {
 /*
  * @calls: the number of calls of the function in the interval of struct budget_time
  * @mean_ns: the mean duration of a call
- * @can_go: the hooks of the function can be taken out. A left-out call then costs nothing
+ * @can_go: the hooks of the function can be taken out, so that a left-out call costs nothing
  * @is_chosen: set by budget_decide() if the function must be left out
- * @rate: for a chosen function, its calls for each nanosecond of the program's own time
+ * @rate: for a chosen function: the calls of the function per nanosecond of the program's own time
  */
 struct budget_func {
 	double calls;

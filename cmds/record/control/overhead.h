@@ -21,11 +21,13 @@
  * @taken: the writers' sample of the calls in the last complete interval (see @time)
  * @time: measurements of the present interval. The interval ends at the first look at which @time
  *        has at least BUDGET_CPU_MIN_NS of CPU time
- * @calls: the estimated number of calls whose records the writers took in all complete intervals
+ * @calls: for all complete intervals together, the estimated number of calls whose records the
+ *         writers have taken
  * @own_ns: the time that the program would have needed without recording, in nanoseconds, for all
  *          complete intervals
  * @began_ns: CPU time of the recorder when --overhead began
- * @not_before_ns: from this time on, measurements show the effect of the last change
+ * @not_before_ns: from this time on, measurements show the effect of the last decision to leave out
+ *                 functions
  * @symbols: a list of struct known_symbols, for modules that had calls
  * @notes: the stream of left-out.txt; -1 before the first line
  * @left_out_generation: the generation of the last plan that left out more functions than the plan

@@ -19,8 +19,8 @@ struct repatching {
 };
 
 /*
- * Append the names of the functions in @proc to @names, each with its NUL. The files of the
- * modules are read with the rights of @proc.
+ * Append the names of the functions in @proc to @names, each with its NUL. The names come from the
+ * files of the modules of @proc. These files are read with the rights of @proc.
  */
 void steering_offer_names(const struct steering *steer, const struct process *proc,
 			  struct strbuf *names);

@@ -61,7 +61,8 @@ void known_functions_deinit(struct known_functions *known)
 }
 
 /*
- * Returns a checksum that reveals damage. It does not protect against users who may write the file.
+ * Returns a checksum that reveals damage. The checksum does not protect against changes by users
+ * who may write the file.
  */
 static uint64_t sum_of(const char *bytes, size_t len)
 {
@@ -141,7 +142,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* If memory is short, the map does not get the reason, and the text is stored twice. */
+	/* If memory is short, the map does not get @text. A later call can store @text again. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;

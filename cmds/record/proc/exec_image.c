@@ -16,7 +16,7 @@
 #define AUXV_WORDS_MAX 512
 /*
  * The largest type in an auxiliary vector. The types that the kernel uses are below 100. If a type
- * is larger than AUXV_TYPE_MAX, the words of the vector have another size.
+ * seems to be larger than AUXV_TYPE_MAX, the vector was read with the wrong word size.
  */
 #define AUXV_TYPE_MAX  4096
 
@@ -77,14 +77,15 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 		return false;
 	int memory cleanup_fd = paths_open_of(pid, "mem", O_RDONLY);
 
-	/* The stack ends after the name, so one read gets the whole name. */
+	/* The stack's memory ends after the name. One pread() gets the name, and stops there. */
 	len = memory < 0 ? -1 : pread(memory, name, PATH_MAX, addr);
 	return len > 0 && memchr(name, '\0', len);
 }
 
 /*
- * Finds the file that was executed. A script is executed by an interpreter, which is then the
- * running file. A name /dev/fd/... is not used, since the descriptor may be closed by now.
+ * Finds the file, for example a script, that was passed to execve(2). @runs is the running file:
+ * for a script, the interpreter. If the file name begins with /dev/fd/, the name is not used,
+ * because the descriptor may be closed by now. Without a usable name, @out gets @runs.
  */
 static void read_program(pid_t pid, const struct strbuf *runs, const struct strbuf *cwd,
 			 struct strbuf *out)

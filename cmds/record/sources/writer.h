@@ -20,7 +20,8 @@
  * The members above the empty line are set before writers_start(), and do not change.
  *
  * @control: the page that is shared with all probes
- * @sample: a sample of all records that are taken; NULL: not wanted
+ * @sample: counts calls in a sample of the records that the writers take (sample.h); NULL: not
+ *          wanted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording, so the rings are flushed more often
  * @flushed_ns: a time for each writer. All records of the writer's rings that were committed before
@@ -69,8 +70,8 @@ uint64_t writer_look(struct writers *writers, unsigned index, bool everything);
 uint64_t writers_complete_ns(const struct writers *writers);
 
 /*
- * The progress, for display only. The control thread computes the sums. If a number changes during
- * the computation, the number may be counted twice.
+ * The progress, for display only. The control thread computes the sums. If a writer closes a ring
+ * during the computation, @lost may count the lost records of the ring twice, or not at all.
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @bytes: the store's count of bytes (@taken of struct store)

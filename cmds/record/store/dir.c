@@ -125,7 +125,8 @@ static int write_parts(int fd, const struct iovec *parts, int nr)
 
 /*
  * Opens and empties the existing temporary file @tmp. Returns its descriptor, or -EINVAL on
- * failure. It is a failure when @tmp is not a regular file, is another user's, or has other links.
+ * failure. It is a failure when @tmp is not a regular file, belongs to another user, or has more
+ * than one hard link.
  */
 static int reuse_tmp(int dir_fd, const char *tmp)
 {

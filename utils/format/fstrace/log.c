@@ -37,7 +37,7 @@ static bool is_stamp(const char *text)
  * The parts of a file's name.
  *
  * @len: the length of the prefix, or of the whole name if not @is_log
- * @is_log: the name has the form of libutrail-trace
+ * @is_log: the name ends in ".log", like the names of the files that libutrail-trace writes
  * @stamp: the stamp of an old file; NULL: there is none
  */
 struct log_name {

@@ -38,7 +38,7 @@
  * @next_large, @next_small: the index of the next lane that no thread has taken
  * @pieces: pieces of large lanes that no thread has taken, in order of reading
  * @nr_splitting: the number of lanes with more pieces to come
- * @changed: signals that there is new work, or that there will be no more
+ * @changed: the condition that is signalled when a piece was added, or a lane has no more pieces
  * @has_failed: a thread had an error, and all threads can stop
  */
 struct crew {
@@ -106,9 +106,9 @@ static struct piece *take_piece(struct crew *crew)
  * A large lane has @bytes. One thread splits the first part of the lane into pieces for other
  * threads, and then reads the rest. Returns the number of bytes to split.
  *
- * If there is only one large lane, the result makes all threads end at the same time. The result
- * assumes that splitting takes a third of the time of reading. If there are several large lanes,
- * the result is @bytes. In this case the thread reads only the last piece.
+ * If there is only one large lane, the result makes all threads end at the same time. The
+ * computation assumes that splitting is three times as fast as reading. If there are several large
+ * lanes, the result is @bytes: the thread splits the whole lane, and reads only the last piece.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

@@ -14,7 +14,7 @@ const DIM_BAR = 0.28, DIM_TEXT = 0.7;
 /** @typedef {CanvasRenderingContext2D} Graphics */
 
 /**
- * Clears the canvas, and sets its size to the size at which it is shown.
+ * Clears the canvas. Gives the canvas one pixel for each device pixel that the canvas covers.
  * @param {HTMLCanvasElement} canvas
  */
 export function clean(canvas) {
