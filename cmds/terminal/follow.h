@@ -15,10 +15,10 @@
  * @complete_ns: all events up to this time are in the files and known to @data; UINT64_MAX: the
  *         recording is complete
  * @has_late_entries: see struct pipeline
- * @answer_ns: the time in the recorder's last answer; it becomes @complete_ns after task.txt was
- *         read once more
- * @is_own: the recorder is a process of this command, which waits for the recorder's answers
- *         without a time limit
+ * @answer_ns: the latest time in an answer of the recorder. @complete_ns gets this time after
+ *         task.txt was read once more
+ * @is_own: the recorder is a process of this command. This command waits for the recorder's
+ *         answers without a time limit
  * @is_watched: the output goes to a terminal, where a person looks at each line as it comes
  */
 struct follow {
@@ -44,8 +44,9 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. With --follow, a recording that is still being made is followed: the
- * function waits for the first records of the recording, sets @grows and fills @follow.
+ * Open the recording in @data. If --follow is given and the recorder is still running, the function
+ * waits for the first records of the recording, sets @grows to true and fills @follow. Otherwise
+ * the function sets @grows to false.
  *
  * Returns 0 on success, CMD_NO_DATA when the recording has no records or cannot be opened, or a
  * negative errno. @data is open only after success.

@@ -21,8 +21,9 @@
 #define MARK	       0x315f737475627475ULL /* "utubts_1" */
 
 /*
- * @bytes: the size of the whole memory
- * @draft: memory of the same size, to compare with stub memory that exists; NULL until it is needed
+ * @bytes: the size of the stub memory, including struct stub_memory
+ * @draft: memory of @bytes bytes for code that is compared with the stub memory of an earlier
+ *         probe. NULL before the first comparison
  */
 struct wanted {
 	uint64_t bytes;
@@ -62,7 +63,10 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);
-	/* A gate contains the distance to its cell. This distance is the same in @to and in @as. */
+	/*
+	 * A gate contains only the distance between the gate and its cell. This distance is the
+	 * same at @to and at @as, so a gate that was written for @to also works at @as.
+	 */
 	for (unsigned i = 0; i < ARCH_HOOKS; i++)
 		arch_write_gate(to->gates[i], (const uint64_t *)&to->cells[i]);
 	return w->write(to, as, w->arg);

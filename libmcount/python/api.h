@@ -29,7 +29,7 @@ struct py_method_def {
  * PyTypeObject, cpython/object.h, up to the last member that is needed.
  *
  * @methods: the methods that the type itself defines in C, or NULL; the last entry has no name
- * @parent: the type that this one extends (tp_base), or NULL
+ * @parent: the type that this type extends (tp_base), or NULL
  */
 struct py_type {
 	struct py_object base;
@@ -125,7 +125,10 @@ struct py_api {
 
 extern struct py_api py;
 
-/* COLD. Fills `py`. Returns false when no interpreter with these functions is loaded. */
+/*
+ * COLD. Fills `py`. Returns false, with `py` unchanged, when a required function was not found.
+ * The functions from @vectorcall_of on are not required.
+ */
 bool python_api_find(void);
 
 #endif

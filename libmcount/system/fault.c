@@ -18,12 +18,14 @@
 
 /*
  * For watched signals the kernel has the probe's handler, with the flags and the mask of the
- * program's action. The probe's handler calls the program's handler with the same arguments, or
- * lets the signal end the program (SIG_DFL). If the program ignores the signal (SIG_IGN), the
- * kernel has SIG_IGN instead of the probe's handler, unless --signal names the signal.
+ * program's action. Followed signals are an exception (see followed below). The probe's handler
+ * calls the program's handler with the same arguments, or lets the signal end the program
+ * (SIG_DFL). If the program ignores the signal (SIG_IGN), the kernel has SIG_IGN instead of the
+ * probe's handler, unless --signal names the signal.
  *
- * Handlers of other signals run with SIGSEGV and SIGBUS unblocked, because the probe may read bad
- * memory while such a handler runs.
+ * The probe may read bad memory while a handler of an unwatched signal runs. So SIGSEGV and SIGBUS
+ * must not be blocked in such a handler. While SIGSEGV is watched, the probe takes both signals out
+ * of the mask of each new action of an unwatched signal.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -47,15 +49,16 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
 /*
- * A bit for each watched signal that is followed. While the program has a handler for a followed
- * signal, the kernel has the probe's handler. Otherwise the kernel has the program's action.
+ * A bit for each followed signal, which is watched only for fault_call_after_handlers(). While
+ * the program has a handler for a followed signal, the kernel has the probe's handler. Otherwise
+ * the kernel has the program's action.
  */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
 
 /*
- * The number of entries for the actions that one signal has had. A new action goes to the next
- * entry, so that a thread that reads the former entry is not disturbed.
+ * The number of entries that keep the latest actions of one signal. A new action goes to the next
+ * entry, so that the probe does not change an entry that another thread is reading.
  */
 #define KEPT 16
 

@@ -8,7 +8,7 @@
  * A record (doc/formats/records.md, "Records"), in the byte order of the traced program:
  *
  *   time   nanoseconds of the recording's clock (0 for LOST)
- *   data   bits 0-1 type, 2 more, 3-5 magic, 6-15 depth, 16-63 address
+ *   data   bits 0-1: type, 2: more, 3-5: magic, 6-15: depth, 16-63: address
  *
  * - address: an address inside the function (ENTRY, EXIT), an event id (EVENT), or the number of
  *   lost records (LOST)

@@ -8,9 +8,9 @@
 /*
  * Stop a thread that can call dlopen(3) without a deadlock. Such a thread waits for an event, or
  * runs code that is neither in the C library, nor in the dynamic linker, nor in a module with an
- * allocator. Returns -EBUSY after some seconds without success.
+ * allocator. Returns 0, -EBUSY after some seconds without success, or another negative errno.
  *
- * @thread: gets the thread, which belongs to @w, or NULL when none is stopped
+ * @thread: gets the stopped thread, or NULL when no thread is stopped. The thread belongs to @w
  */
 int callable_thread_stop(struct attached *w, const struct maps *maps,
 			 struct attached_thread **thread, struct uft_err *err);
@@ -20,7 +20,7 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 				     const struct attached_thread *t, uint64_t start, uint64_t end);
 
 /*
- * The prefixes of the file names of C libraries, of libraries of threads (before glibc 2.34), of
+ * The prefixes of the file names of C libraries, of thread libraries (before glibc 2.34), of
  * dynamic linkers and of the probe.
  */
 #define CALLABLE_THREAD_PROBE "libmcount.so"

@@ -31,8 +31,8 @@ void loop_remove(struct loop *loop, int fd, const struct served *served)
 {
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	/*
-	 * Drop the events of @served that were reported but are not served yet. The object of
-	 * @served may be freed before their turn.
+	 * Drop the events of @served that were reported but are not served yet. The caller may free
+	 * @served before the loop comes to these events.
 	 */
 	for (int i = loop->at; i < loop->nr; i++) {
 		if (loop->events[i].data.ptr == served)

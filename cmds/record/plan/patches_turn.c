@@ -82,9 +82,11 @@ static bool has_func(const struct taken *taken, uint64_t func)
 }
 
 /*
- * True when no earlier patch uses a byte in [@start, @end). The range of a patch has at most
- * UINT8_MAX bytes. The range includes the code that the patch moves, so the ranges of two patches
- * may overlap.
+ * True when no earlier patch uses a byte in [@start, @end). A patch uses the bytes that it
+ * overwrites or moves. These are at most UINT8_MAX bytes.
+ *
+ * Two earlier patches may use the same moved bytes, so the ranges of earlier patches may overlap.
+ * Therefore the loop examines all ranges that may reach @start.
  */
 static bool is_free(const struct taken *taken, uint64_t start, uint64_t end)
 {
@@ -381,7 +383,10 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 		add_sites(found, calls, &taken);
 }
 
-/* Finds the instructions that call hooks, for both uses of the file: as a program, as a library. */
+/*
+ * Finds calls of mcount() and __fentry__() in the file, and adds patches for these calls. A file
+ * has two lists of patches: one for the file as a program, one for the file as a library.
+ */
 void patches_find_calls(struct known_module *known)
 {
 	struct elf_file file cleanup_elf_file = ELF_FILE_CLOSED;

@@ -42,8 +42,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 			      struct strbuf *out);
 
 /*
- * Append the payload of the descriptor @fd, if it is open when a new program of @pid begins.
- * Returns false when @fd is not open.
+ * Append the payload of a PROC_INHERIT record. The record describes the descriptor @fd, which was
+ * open when process @pid began a new program. Returns false when @fd is not open.
  */
 bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 

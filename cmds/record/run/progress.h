@@ -32,8 +32,11 @@ struct run_progress {
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * Show a line with the recorded calls, lost calls, bytes, and the time. Without --progress, the
- * line is only shown while no recorded process has the terminal as its stdout.
+ * Show a line with the time since this call, the number of recorded calls, the megabytes of the
+ * recording, and the number of lost records. In a flight recording, the line shows the number of
+ * tasks and the megabytes of their records in memory, but no number of calls and no megabytes of
+ * the recording. Without --progress, the line is hidden while a recorded process has the terminal
+ * as its stdout.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

@@ -81,9 +81,9 @@ static void note_file(struct writers *writers, int32_t tid, uint64_t bytes)
  *
  * @room: memory of @room_bytes. The last @bytes of this memory contain the copy of the newest
  *        segments, in order
- * @before: the number of bytes of earlier records
- * @is_damaged: the program has overwritten the fill levels of segments, so no further attempt can
- *              succeed
+ * @before: the number of bytes of all records that are older than the copy
+ * @is_damaged: the program has overwritten the fill levels of segments, so no further attempt to
+ *              copy the ring can succeed
  */
 struct saving {
 	struct process *proc;
@@ -113,8 +113,8 @@ static uint64_t merge_key_of(const struct saving *s)
 
 /*
  * Copy the segment at @position into s->room, directly before the newer segments that were already
- * copied. Returns false when the segment is damaged, or was overwritten meanwhile. When a segment
- * was overwritten, all older segments were overwritten before.
+ * copied. Returns false when the segment is damaged, or was overwritten meanwhile. A thread
+ * overwrites its oldest segment first. So if a segment was overwritten, no older segment is left.
  */
 static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 {
@@ -312,7 +312,10 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	int32_t tid = sink->tid	 ? sink->tid
 		      : is_child ? tasks_claim_child(writers->tasks, proc, said)
 				 : tasks_claim(writers->tasks, proc, said);
-	/* @nr_tasks may be 0, because tasks may have taken rings after the rings were counted. */
+	/*
+	 * If this task took its ring after the rings were counted, @nr_tasks does not include this
+	 * task, and may be 0.
+	 */
 	uint64_t budget = sources_left_bytes(writers->sources) / MAX(nr_tasks, 1U);
 	struct saving saving = { .proc = proc, .ring = r };
 	struct saving beside = { .proc = proc, .ring = process_payloads(proc, index) };

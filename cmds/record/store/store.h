@@ -71,8 +71,9 @@ struct store {
 void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void *arg), void *arg);
 
 /*
- * Any thread. Count @len bytes that are about to be appended. Returns false when the limit does not
- * allow these bytes. After the first result false, all later results are false.
+ * Any thread. Count @len bytes that are about to be appended. Returns false when all counted bytes
+ * together exceed the limit of store_limit(). After the first result false, all later results are
+ * false.
  */
 bool store_may_take(struct store *store, size_t len);
 
@@ -158,8 +159,8 @@ int store_publish(struct store *store, const char *name, const void *data, size_
 		  struct uft_err *err);
 
 /*
- * Open the file @name, append @text, and close the file. Returns 0 or a negative errno. It is
- * -ENOMEM when there was not enough memory for @text.
+ * Open the file @name, append @text, and close the file. Returns 0 or a negative errno. If there
+ * was not enough memory for @text, returns -ENOMEM, and does not open the file.
  */
 int store_append_to(struct store *store, const char *name, const struct strbuf *text);
 

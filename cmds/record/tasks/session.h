@@ -66,7 +66,10 @@ int sessions_save_module(struct sessions *sessions, const char *path, struct uft
 int image_save_late(struct sessions *sessions, struct image *s, const struct control_module *m,
 		    struct uft_err *err);
 
-/* Add all known build ids to the map, which must have all modules of the new image. */
+/*
+ * Store the build id of each module in s->map, if the build id is known. Call this function after
+ * all modules of the new image were added to s->map.
+ */
 void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*

@@ -21,8 +21,8 @@ static inline void *vec_grow(void *array, size_t nr, size_t size)
 }
 
 /*
- * Like vec_grow(), for arrays that may shrink (stacks) and for arrays that other functions resize.
- * The array has room for *@cap elements, initially 0.
+ * Does the work of vec_grow() for an array that may shrink (a stack), or that other functions
+ * resize. *@cap is the number of elements for which the array has room. *@cap is initially 0.
  */
 static inline void *vec_room(void *array, size_t nr, size_t *cap, size_t size)
 {

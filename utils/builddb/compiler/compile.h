@@ -25,7 +25,7 @@ enum compile_role {
 	ROLE_SOURCE,
 	ROLE_OUTPUT,   /* -o and its argument */
 	ROLE_INPUT,    /* an object, a library, or an unknown file */
-	ROLE_LANGUAGE, /* -x and its argument, the language of the files after it */
+	ROLE_LANGUAGE, /* -x and its argument. -x sets the language of the files after -x */
 	ROLE_LINKER,   /* an option that only the linker uses */
 };
 

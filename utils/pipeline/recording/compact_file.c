@@ -88,7 +88,8 @@ int compact_file_look(struct compact_file *file, int fd)
 			uint64_t len = COMPACT_HEAD_BYTES + (uint64_t)head.body_len;
 
 			/*
-			 * If the block is not complete yet, a later call of this function finds it.
+			 * If the file ends within the block, a later call of this function looks
+			 * for the block again.
 			 */
 			if (at + len > (uint64_t)st.st_size) {
 				file->is_torn = true;
@@ -152,8 +153,8 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out)
 /*
  * The state while blocks are read into the memory of the caller.
  *
- * @bytes: one block of the file
- * @whole: its decoded bytes, if the memory of the caller has no room for all of them
+ * @bytes: one block, as in the file
+ * @whole: the decoded block, if the caller gets only a part of the block. Otherwise NULL
  */
 struct reader {
 	const struct compact_file *file;

@@ -46,14 +46,15 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
  */
 #define BOXES_BYTES   800U
 /*
- * The minimum size of a box. A call may have so many boxes of this size that the payload of the
- * call does not fit into its record.
+ * The minimum size of a box, in bytes. If a call has very many boxes of this size, the payload of
+ * the call does not fit into a record.
  */
 #define BOX_BYTES_MIN 8U
 
 /*
- * Sets the size of the box of each container in @list. A box gets room for @elements elements, or
- * for fewer elements if all boxes together would exceed BOXES_BYTES.
+ * Sets the size of the box of each container in @list. A box has the captured elements of one
+ * container. The limit of a box is an equal share of BOXES_BYTES, but at least BOX_BYTES_MIN. A box
+ * gets room for @elements elements, or for fewer elements if @elements elements exceed the limit.
  */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
@@ -136,8 +137,8 @@ bool captures_llvm_strings(const struct symtab *symbols)
 }
 
 /*
- * A user's "/S" (std::string) does not name a C++ library. The module of the captured function uses
- * LLVM's library, so make "/S" mean the strings of LLVM's library.
+ * Makes "/S" (std::string) in @list mean the strings of LLVM's C++ library. Called when the module
+ * of the captured function uses this library. The user's "/S" does not name a library.
  */
 static void choose_strings(struct argspecs *list)
 {
