@@ -16,8 +16,8 @@
 /*
  * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
  * (libmcount/program/clone.c). If probe_syscall() returns 1, the code at label 4 makes the system
- * call, and the new child calls thread_after_fork(). This path keeps no data on the stack, since
- * the child may have another stack.
+ * call, and the new child calls thread_after_fork(). The code at label 4 has no data on the stack
+ * during the system call, since the child may have another stack.
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
@@ -73,8 +73,8 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * Makes the system call whose number is in %rax. Its arguments, at most four, are in their
- * registers. The child that the call makes runs on this stack.
+ * Makes the system call whose number is in %rax. The arguments, at most four, are in the registers
+ * of a system call. The child runs on its parent's stack.
  */
 	.type	lend_and_call, @function
 	.balign	16

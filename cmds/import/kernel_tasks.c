@@ -99,8 +99,8 @@ int kernel_trace_tasks_see(struct kernel_trace_tasks *tasks, int32_t tid, uint32
 }
 
 /*
- * Writes the session of a task. Tasks with the same name share a session. The id of the session
- * holds the number of the first task with this name.
+ * Writes the session of a task. Tasks with the same name share a session. The session's id contains
+ * kernel_trace_task.tid of the first task with this name.
  */
 static int put_session(const struct kernel_trace_task *task, const char *name,
 		       struct strmap *sessions, struct store *store, struct strbuf *text,

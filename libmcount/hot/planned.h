@@ -16,8 +16,8 @@ struct reading;
  */
 
 /*
- * The state that decides about the next call. A frame keeps the state that was in force before its
- * call.
+ * The state that decides about the next call. The selection inside of a call decides about the
+ * calls that this call makes. The frame of a call keeps the selection from before the call.
  *
  * @threshold_ns: a call is kept if it takes longer than this
  * @size: a call is kept if its function has this many bytes or more
@@ -47,9 +47,9 @@ enum planned_flags {
 };
 
 /*
- * Data of a frame that was made thread->fast_base, so that the stubs do not pop the frame. A thread
- * uses this struct while the thread is open or barred (planned_pass.h). In other states, the thread
- * uses planned_frame.before, in the same memory.
+ * Data of a frame that state_keep_back() has stored in thread->fast_base. The stubs do not pop such
+ * a frame. A thread uses this struct while the thread is open or barred (planned_pass.h). In other
+ * states, the thread uses planned_frame.before, in the same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
  *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
@@ -63,14 +63,15 @@ struct open_frame {
 
 /*
  * Additional data of a frame: planned.frames[i] belongs to thread->frames[i]. The plan may be
- * replaced while the call is open, so this struct has everything from the plan that the end of the
- * frame needs.
+ * replaced before the frame ends. So this struct has all facts from the plan that are needed at the
+ * end of the frame.
  *
  * @result: live_func.result of the function, or NULL when there are no registers to capture from.
  *          The plan that contains @result stays mapped until the frame has ended
  * @read: with PLANNED_READ: the value of plan_rule.read
  * @args_at: the top of planned.args before this frame
- * @args_len: the bytes of the frame's arguments in planned.args, until the frame's ENTRY is written
+ * @args_len: the number of bytes that the frame's arguments take in planned.args. Valid until the
+ *            frame's ENTRY is written
  */
 struct planned_frame {
 	union {
@@ -96,10 +97,10 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * An entry of a table of functions. The calls of these functions need no look at a rule. The stubs
- * look up the address of each called function in such a table. thread->calls points to the table
- * for the thread's state, and is never NULL. Each line below names a table, the state in which the
- * table is used, and the functions in the table:
+ * An entry of a table of functions. At a call of a function in the table, the probe need not look
+ * up the function's rule. The stubs look up the address of each called function in such a table.
+ * thread->calls points to the table for the thread's state, and is never NULL. Each line below
+ * names a table, the state in which the table is used, and the functions in the table:
  *
  *   planned.skip_out       an open call is opted out: all functions
  *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
@@ -113,7 +114,7 @@ struct planned_known {
  * @alone are 0.
  *
  * @call: the address of a function that is recorded as if there were no plan. The address is
- *        negated if the call also opens the thread
+ *        negated if a call of the function opens a ready thread (planned_pass.h)
  * @alone: the address of a function whose calls get no frame and no record
  */
 struct planned_place {
@@ -150,14 +151,14 @@ struct watch_state {
  * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
  * @is_simple: planned_fast.h may be used, because PLAN_ESTIMATE and PLAN_OPT_IN_LOCATION are not
- *             set, there is nothing to watch, and the thread is not an aside (aside.h)
+ *             set, @has_watch is false, and the thread is not an aside (aside.h)
  * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION.
- *                                          Only calls that such rules opt in are recorded
+ *                                          A call is recorded only if such a rule opts the call in
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @depth_counts: calls may be nested deeper than the plan's limit of depth, so each change of
  *                @now.depth matters
- * @has_watch: there is something to watch
- * @has_noted: the tables of calls have an entry, or once had one
+ * @has_watch: the plan watches values or the CPU number (-W)
+ * @has_noted: the table @skip_outside, @skip_out or @pass has an entry, or once had one
  * @has_opted_in: the thread has called a function whose calls can open a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
@@ -239,8 +240,8 @@ bool planned_is_left_out(struct thread *t, uint64_t addr);
 
 /*
  * HOT: enters a call of a function that was compiled with -finstrument-functions, or of a function
- * that Python calls. Called only when planned_is_unwanted() is false. Returns false when no
- * frame is left, or when the thread has no struct planned and cannot get one.
+ * that Python calls. Called only when planned_is_unwanted() is false. Returns false when the thread
+ * has no room for another frame, or when the thread has no struct planned and cannot get one.
  *
  * @regs: registers to capture values from; NULL: nothing is captured
  */
@@ -248,7 +249,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 			    const struct arch_regs *regs);
 
 /*
- * HOT: enters a call of a function that announces its return itself (XRay).
+ * HOT: enters a call of a function with XRay sleds. A sled at the end of the function reports the
+ * return.
  *
  * @slot: the return slot of the call. The return address in this slot is not replaced
  */
@@ -267,7 +269,10 @@ void planned_instant(struct thread *t, const uint64_t *slot, uint64_t addr,
 /* True when a call of @addr would be recorded if there were room for its frame. */
 bool planned_would_record(const struct thread *t, uint64_t addr);
 
-/* SLOW. Pushes a frame with FRAME_UNSEEN, as if the plan had been in force when its call began. */
+/*
+ * SLOW. Pushes a frame with FRAME_UNSEEN, for a call that has begun earlier. Decides about the call
+ * as if the plan had been in force when the call began.
+ */
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
@@ -331,15 +336,15 @@ bool planned_begin_late(struct thread *t);
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Copies data from @from to @to, which has the same frames: the data of the frames, and the
- * selection inside of the innermost call. All frames of @to count as written. So only @from writes
- * the ENTRYs that were held back.
+ * SLOW. Copies the data of the frames from @from to @to, which has the same frames. planned.now of
+ * @to becomes the selection inside of the innermost call. All frames of @to count as written. So
+ * only @from writes the ENTRYs that were held back.
  */
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT and rarely. Called when @t has no open calls. Gives up the plan of @t. Then @t has
- * no plan until planned_begin() or planned_begin_aside() is called.
+ * SLOW, or HOT on some calls. Called when @t has no open calls. Gives up the plan of @t. After
+ * this, @t has no plan until planned_begin() or planned_begin_aside() is called.
  */
 void planned_end(struct thread *t);
 

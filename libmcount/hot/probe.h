@@ -22,7 +22,8 @@
  *
  *   HOT   runs on every call of the traced program. Does not wait or allocate memory, and uses no
  *         lock, no libc, no errno and no vector register. See doc/internals/hot-path.md.
- *         "HOT on some calls" has the same rules.
+ *         A function that is "HOT on some calls" runs on some calls of the traced program, and
+ *         has the same rules.
  *   SLOW  rare; hot functions enter it by slow_call(), which saves vector registers and errno. May
  *         make system calls; must not use malloc(3), take libc's locks or fail.
  *   COLD  start, fork, dlopen, thread end: an ordinary function in an ordinary context.

@@ -4,8 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The index of the probe's extra value in code objects. It must be 0: with a higher index, the
- * interpreter would call functions of the modules that have lower indexes (see has_others()).
+ * The index of the probe's extra value in code objects. The index must be 0. With a higher index,
+ * the interpreter would call functions of the modules that have lower indexes (see has_others()).
  */
 static intptr_t code_index = -1;
 
@@ -93,8 +93,9 @@ static void keep_facts(struct py_object *code, name_facts facts)
 }
 
 /*
- * Code that cannot keep its facts is not recorded. Such code gets NAME_ASKED although the recorder
- * was not asked. Without NAME_ASKED, the recorder would be asked at each call of the code.
+ * If has_others() is true, the probe cannot store facts in @code, and does not record calls of
+ * @code. In this case the facts get NAME_ASKED, although the probe has not asked the recorder for
+ * the address of @code. Without NAME_ASKED, the probe would ask at each call of @code.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {

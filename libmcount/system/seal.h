@@ -18,11 +18,12 @@ void seal_all(void);
 
 /*
  * COLD, at the very start. True when this process has more than @expected seccomp filters, or when
- * /proc exists and the number of filters is unreadable. This function makes only system calls that
- * the dynamic linker has just made.
+ * /proc exists and the number of filters is unreadable. This function makes only the system calls
+ * openat(2), read(2) and close(2). All filters of this process allow these system calls, since the
+ * dynamic linker has just used these system calls to load libraries.
  *
- * @expected: the number of filters that the process had when it executed its program, according to
- *            the recorder's address (control_address_filters())
+ * @expected: the number of filters that the process had when its program was executed. The
+ *            recorder's address contains this number (control_address_filters())
  */
 bool seal_was_before(unsigned expected);
 

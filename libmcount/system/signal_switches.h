@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * COLD. From now on the plan's signals come to the probe's handler, then to the program's. In an
- * attached probe, this function does nothing.
+ * COLD. From now on, a signal of the plan calls the probe's handler first. After that, the signal
+ * calls the program's handler, if there is one. In an attached probe, this function does nothing.
  */
 void signal_switches_begin(void);
 
@@ -14,9 +14,9 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * In a signal handler: does the plan's action for @sig. If @sig is to end the recording, and the
- * program handles @sig (@has_handler), the calls of the program's handler are still recorded. After
- * this handler, signal_switches_end() ends the recording.
+ * Called in the probe's signal handler. Does the plan's action for @sig. If @sig is to end the
+ * recording, and the program handles @sig (@has_handler), the calls of the program's handler are
+ * still recorded. After the program's handler, signal_switches_end() ends the recording.
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

@@ -1,7 +1,7 @@
 /*
  * Releases memory of a child that lives as long as its parent. If the child kept all pages, each
- * page that the parent writes to would exist twice. The child keeps mapped files (code and its
- * data), the stack, and the pages that the caller names.
+ * page that the parent writes to would exist twice. The child keeps private mappings of files (the
+ * code and data of the program and its libraries), the stack, and the pages that the caller names.
  */
 #include "posix/keeper.h"
 
@@ -38,8 +38,8 @@ static bool has_sanitizer(void)
 #define ZERO_DATA_MAX (4ul << 20)
 
 /*
- * @end_of_file: the end of the last mapping of a file. A mapping that begins at this address has
- *               the zero-initialized data of that file
+ * @end_of_file: the end of the private file mapping that was looked at last. A mapping that begins
+ *               at this address has the zero-initialized data of that file
  */
 struct trimming {
 	const void *const *keeps;
@@ -114,9 +114,9 @@ static void unmap_others(const struct trimming *trimming, uintptr_t begin, uintp
 }
 
 /*
- * Unmaps the parts of a mapping that the child does not need. Mappings with names in brackets, like
- * "[stack]" and "[vdso]", stay. "[heap]" and "[anon:...]" are exceptions: in these mappings, the
- * child needs only the pages that the caller names.
+ * Unmaps those parts of a mapping that the child does not need. Mappings with names in brackets,
+ * like "[stack]" and "[vdso]", stay. "[heap]" and "[anon:...]" are exceptions: in these mappings,
+ * the child needs only the pages that the caller names.
  */
 static void look_at_mapping(struct trimming *trimming, uintptr_t begin, uintptr_t end,
 			    bool is_shared, const char *path)

@@ -35,8 +35,8 @@ void patches_deinit(struct patches *patches);
 
 /*
  * The patches of a file that was not compiled for tracing (unprepared.h). A list of struct
- * found_patch with the same patches would take four times as much memory. The struct starts as
- * { 0 }.
+ * found_patch with the same patches would take four times as much memory. A struct packed_patches
+ * starts as { 0 }.
  *
  * @chosen: for each function in @known, true when the function is to be patched. NULL: the struct
  *          is empty
@@ -52,7 +52,8 @@ struct packed_patches {
  * The patches of one file, as a program or as a library.
  *
  * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
- * @found: a list of struct found_patch. Patches that belong together follow each other
+ * @found: a list of struct found_patch. Directly after each patch with PLAN_PATCH_SILENT comes the
+ *         patch that uses the jump of the silent patch
  * @nr_short, @nr_unknown: as in struct prepared
  * @nr_chosen: the number of functions that rules choose in an unprepared file. Some of these
  *             functions may be impossible to patch
@@ -63,11 +64,11 @@ struct packed_patches {
  * @has_constructors: the file has its own constructors
  * @is_late_told: it was reported that the constructors were not recorded
  * @base: the lowest address in the file
- * @has_calls: @found has a patch for each instruction that calls a hook. If the instruction is to
- *             stay in the text, found_patch.is_out is set
+ * @has_calls: @found has the patches of patches_find_calls(), which replace calls of hooks by nops.
+ *             If a patch must not be made, found_patch.is_out is set
  * @by_func: an index of @found by functions, made when it is needed
  *
- * These members are used after rules have changed while programs run (patches_turn()):
+ * The members below are used when the rules change during the recording (patches_turn()):
  *
  * @has_all: @found has all possible patches. If a patch is not wanted, found_patch.is_out is set
  * @generation: the generation of the rules that were applied last
@@ -200,9 +201,9 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * Keep only the wanted patches in @all. They are enough for a process that only loses hooks: its
- * probe already knows the hooks that are taken out. Call this function after
- * process_patches_sort().
+ * Keep only the wanted patches in @all. Used for a process that only loses hooks. Each unwanted
+ * patch is a hook to be taken out, and the probe of the process already knows this hook. Call this
+ * function after process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

@@ -28,7 +28,7 @@ struct kernel_cpu;
  * @page_bytes: the size of the pages in which the kernel stores records
  * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, and not for each
  *         record
- * @is_full: the files have reached their share of --max-size
+ * @is_full: no more pages are written, because the next pages would exceed half of --max-size
  * @lost: the number of records for which the kernel had no room. This number is known only at the
  *        end of the recording
  */

@@ -56,7 +56,10 @@ struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe
 /* Add a module to the map of the session. Returns 0 or -ENOMEM. */
 int image_add_module(struct image *s, const struct control_module *m);
 
-/* Save the symbols of one more module, if the module can have records. */
+/*
+ * Save the symbols of one more module, if calls of the module's functions can be recorded, or calls
+ * from the module to libraries are recorded.
+ */
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 
 /*

@@ -10,7 +10,10 @@
 #include "utils/format/kernel/kernel_ring.h"
 
 #define PAGE_BYTES_MIN 4096
-/* The largest page: a record may fill its page, and struct event has 16 bits for its length. */
+/*
+ * The largest page. A record may fill its page, and the length of a record must fit into the 16
+ * bits of event.data_len.
+ */
 #define PAGE_BYTES_MAX (64U << 10)
 
 /* --- kernel_header --- */

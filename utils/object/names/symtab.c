@@ -17,8 +17,8 @@
 #define DEBUGDATA_LEAST_BYTES (4U << 20)
 
 /*
- * Returns the type of a symbol in .sym files (doc/formats/symbols.md, "Symbol types"); or 0 for a
- * symbol that is left out.
+ * Returns the character that stands for the symbol's type in .sym files (doc/formats/symbols.md,
+ * "Symbol types"), or 0 for a symbol that is left out.
  */
 static char symbol_type(const GElf_Sym *sym)
 {

@@ -87,7 +87,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 		    const struct report_row *rows, size_t nr, struct sink *sink,
 		    struct uft_err *err);
 
-/* The rows of a table in their order. They refer to an aggregate, which must outlive them. */
+/* The sorted rows of a table. The rows refer to an aggregate, which must outlive the rows. */
 struct report_rows {
 	struct report_row *rows;
 	size_t nr;

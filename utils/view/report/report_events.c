@@ -15,7 +15,8 @@
 /*
  * A column. The name of each column is also the name of a sort key.
  *
- * @permille: the percentile of the times between occurrences, or COUNT, or RATE (per second)
+ * @permille: COUNT; or RATE (occurrences per second); or a percentile of the times between
+ *            occurrences, in thousandths: 500 is the median
  */
 struct event_column {
 	struct column column;
