@@ -1,4 +1,7 @@
-/* --complete: the possible arguments of an option, one per line, for the completion of shells. */
+/*
+ * --complete: prints the possible arguments of an option, one per line. A shell completes a word
+ * with these arguments.
+ */
 #ifndef UTRAIL_CMDS_COMPLETE_H
 #define UTRAIL_CMDS_COMPLETE_H
 

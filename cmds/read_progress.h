@@ -71,7 +71,8 @@ int read_progress_end(struct read_progress *progress, const struct opts *opts, i
 
 /*
  * Like read_progress_end(), for a recording that is compared with others. The warning says that
- * parts of recordings are not compared. After STATUS_INTERRUPTED the command shows nothing.
+ * parts of recordings are not compared. If this function returns STATUS_INTERRUPTED, the command
+ * prints no comparison.
  */
 int read_progress_end_compared(struct read_progress *progress, const struct opts *opts, int status);
 

@@ -44,9 +44,11 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * A call that filters exclude is not recorded, and has no frame. If the innermost frame is a call
- * of @fn, @cyg_again counts the excluded calls to @fn. The stack pointer does not identify the
- * exits of excluded calls, because a function may jump to its exit hook.
+ * Notes a call of @fn that filters exclude. Such a call is not recorded, and has no frame. If the
+ * innermost frame belongs to a call of @fn, @cyg_again counts the excluded call. Otherwise nothing
+ * is counted, because was_unwanted() recognises the exit of the excluded call by @fn. The stack
+ * pointer does not identify this exit: a function may jump to its exit hook, and the stack pointer
+ * is then higher than at the entry.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -62,7 +64,9 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 
 /*
  * HOT: true when the exit of @fn at @sp ends a call that filters have excluded. When a call with a
- * frame exits, the stack pointer may be lower than at the entry (alloca(3)), or higher.
+ * frame exits, @sp may be lower than at the entry (alloca(3)), or higher. So @sp alone does not
+ * show that a call was excluded. If @sp is not above the innermost frame's slot, @fn and @cyg_again
+ * decide.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -103,8 +107,8 @@ static inline bool is_top(const struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * True when the innermost call is of @fn at @sp, and was open before the recording began. is_of()
- * is false for such a call.
+ * True when the innermost frame belongs to a call of @fn with stack pointer @sp, and this call
+ * began before the recording. is_of() is false for such a frame.
  */
 static bool is_unseen_top(const struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -133,7 +137,7 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
 	while (f->slot < sp)
-		f--; /* the slot of thread.last is above all others, so the loop ends there */
+		f--; /* ends at the latest at thread.last, whose slot is above every @sp */
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -258,9 +262,10 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: enters a call of a function that thread->calls does not contain. The guard is set, and no
- * open frame has a slot below @sp. This function and enter_rule_open() need more registers than the
- * hook, so they are not inline.
+ * HOT: enters a call of @fn about which the table thread->calls does not decide. The caller has set
+ * the guard, and has checked that no open frame has a slot below @sp. This function and
+ * enter_rule_open() use many registers. If these functions were inline, the hook would save more
+ * registers in each call.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -292,7 +297,7 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
  * no registers for excluded calls. Each of the functions sets the guard.
  */
 
-/* HOT: enters a call of a thread that has no plan. */
+/* HOT: enters a call of a thread whose @planned is NULL: all calls of the thread are alike. */
 NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -303,7 +308,7 @@ NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uin
 		guard_leave_fast(t);
 }
 
-/* HOT: enters a call that the fast paths may record as if there were no plan. */
+/* HOT: enters a call for which planned_passes() is true: the fast paths may record the call. */
 NOINLINE static void enter_passing(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -410,8 +415,8 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: ends a call of @fn when the thread has no plan, or when the thread is open
- * (planned_is_open()) and @fn is not left out.
+ * HOT: ends a call of @fn in a thread whose @planned is NULL. Also ends a call of @fn in an open
+ * thread (planned_is_open()) if planned_leaves_out() is false for @fn.
  */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {

@@ -118,8 +118,8 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Changes the protection of the part of a module that is read-only after relocation. Relocation is
- * over, so this part is writable only while the probe writes to it.
+ * Changes the protection of the module's pages that the dynamic linker makes read-only after
+ * relocation. These pages are writable only while hook_module() writes to the module.
  */
 static bool protect_relro(const struct module *m, int protection)
 {
@@ -188,8 +188,8 @@ static void publish_relocations(const struct module *m, ElfW(Dyn) * jmprel, ElfW
 }
 
 /*
- * The probe's functions to which calls of the program may be led, as HOOK(ID, NAME). In enum
- * plan_hook, the value PLAN_HOOK_<ID> stands for the probe's function NAME().
+ * The functions of the probe to which the probe can redirect calls of the program, as HOOK(ID,
+ * NAME). In enum plan_hook, the value PLAN_HOOK_<ID> stands for the probe's function NAME().
  */
 #define HOOKS(HOOK)                               \
 	HOOK(MCOUNT, mcount)                      \
@@ -284,7 +284,11 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 	return names + symbols[index].st_name;
 }
 
-/* Finds the function of the call, if the call is not bound yet. */
+/*
+ * If site->function is 0, stores the function to which the linker will most likely bind the call of
+ * @name. If site->function is the probe's own, also stores the function that the call would reach
+ * without the probe.
+ */
 static void find_function(struct call_site *site, const char *name)
 {
 	if (!name)

@@ -11,8 +11,9 @@
 #define NAMES_MAX 1024
 
 /*
- * A log without a keeper waits in memory for a process that opens the log. The TRACE_SYS_MAX newest
- * logs are removed after LEFT_SECONDS. Older logs are removed after LEFT_SECONDS_MANY, so that the
+ * A keeper is a process that completes a log (keeper.h). If an unfinished log has no keeper, the
+ * log waits in memory for a process that opens the log. The TRACE_SYS_MAX newest waiting logs are
+ * removed after LEFT_SECONDS. Older waiting logs are removed after LEFT_SECONDS_MANY, so that these
  * logs do not fill the memory.
  */
 #define LEFT_SECONDS	  3600
@@ -28,8 +29,9 @@ struct age {
 };
 
 /*
- * A list of files of names ("n-PID-START"). Each of these files is used by a living process or by a
- * stream. The pid and the start time of the process that made a file identify the file.
+ * A list of the files "n-PID-START" that are in use. Each of these files contains the names of user
+ * events, and is used by a living process or by a stream. The pid and the start time of the process
+ * that made a file identify the file.
  *
  * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
  *                      the newest log is first

@@ -13,8 +13,8 @@
 int fd_write_all(int fd, const void *data, size_t len);
 
 /*
- * Read @len bytes. Returns the number of bytes read, which is less than @len only at the end of the
- * file, or a negative errno.
+ * Read @len bytes, and go on after interruptions. Returns the number of bytes read, or a negative
+ * errno. The number is less than @len only at the end of the file.
  */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 

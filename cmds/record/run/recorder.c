@@ -91,8 +91,9 @@ static void make_plan(const struct record_settings *set, struct plan *plan)
 }
 
 /*
- * From now on, only the existing mapping of the recorder may write to the control page. Linux
- * before 5.1 has no seal that forbids other writers, so probes get a read-only descriptor.
+ * Seals the control page. After that, only the existing mapping of the recorder can write to the
+ * page. Linux before 5.1 has no seal that forbids other writers. On such a kernel, the page gets
+ * the mode 0400, and probes get a read-only descriptor.
  */
 static int close_control_page(struct recorder *rec)
 {
@@ -236,7 +237,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
 }
 
-/* Give each part of the recorder pointers to the other parts that it uses. */
+/* Stores in each part of the recorder the pointers to the other parts that this part uses. */
 static void put_together(struct recorder *rec)
 {
 	const struct record_settings *settings = rec->settings;
@@ -330,7 +331,7 @@ static void put_together(struct recorder *rec)
 		    &rec->processes);
 }
 
-/* Passes the control page to all parts that use it. Call it after make_control_page(). */
+/* Passes the control page to all parts that use the page. Called after make_control_page(). */
 static void share_control_page(struct recorder *rec)
 {
 	rec->processes.control = rec->control;

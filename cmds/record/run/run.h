@@ -17,7 +17,10 @@
 #include "cmds/record/store/dir.h"
 #include "utils/spec/args/argrules.h"
 
-/* All data of a run of `record`, from the check of the program to the last file. */
+/*
+ * All data of a run of `record`. A run begins with the check of the program, and ends with the last
+ * file.
+ */
 struct run {
 	const struct opts *opts;
 	struct argrules args;

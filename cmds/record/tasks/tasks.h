@@ -57,15 +57,24 @@ struct tasks {
 	uint64_t nr_too_deep;
 };
 
-/* Create task.txt. Call tasks_close() at the end, also after a failure, or when @tasks is { 0 }. */
+/*
+ * Create task.txt. The caller must call tasks_close() at the end, even if tasks_open() has failed.
+ * If @tasks is { 0 }, tasks_close() does nothing.
+ */
 int tasks_open(struct tasks *tasks, struct store *store, struct uft_err *err);
 void tasks_close(struct tasks *tasks);
 
 /*
- * Returns the id for the records of a ring. The ring names task @tid of @proc as its owner. The id
- * is the task's tid in the recorder's namespace, or 0 when there can be no id. If the task is not
- * known to be a thread of @proc, the task gets a new id. So no process can add to the records of
- * another process. Call tasks_release() when the ring is not in use any more.
+ * Returns the id for the records of a ring. The ring names task @tid of @proc as its owner.
+ *
+ * - If the task is a thread of @proc, the id is the task's tid in the recorder's pid namespace.
+ * - An ended task also keeps its tid if @proc is in the recorder's pid namespace, and no other
+ *   process has claimed the tid.
+ * - Any other task, and a stack that the program has made, gets a new id. So no process can add to
+ *   the records of another process.
+ * - The result is 0 if @tid is invalid, if memory is short, or if there are no more new ids.
+ *
+ * Call tasks_release() when the ring is not in use any more.
  */
 int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid);
 
@@ -87,23 +96,24 @@ void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 
 /*
- * For flight recordings: true when tasks_clear() has removed the lines of task @tid, although its
- * ring is still in use. The lines must be written again before another file of the task is written.
+ * For flight recordings: true when tasks_clear() has removed the lines of task @tid, although the
+ * task's ring is still in use. The lines must be written again before the next file of the task is
+ * written.
  */
 bool tasks_is_forgotten(struct tasks *tasks, int32_t tid);
 
 /* Note that @nr calls of task @tid were too deep to be recorded. */
 void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 
-/* Write the line for a library that @proc has loaded after its start. */
+/* Write the line for library @m, which @proc has loaded after the start of the process. */
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
  * For long flight recordings: forget ended threads, ended forked processes, and new ids that were
  * released by tasks_release(). The tasks in @kept stay, because these tasks have files. If a task
- * stays, its parent also stays. No file may be added during the call. When a forgotten process gets
- * a new task, the line of the process is written again. The function sorts @kept. A failed write is
- * noted in the store.
+ * stays, its parent also stays. During the call, no other thread may add a file of a task to the
+ * recording. When a forgotten process gets a new task, the line of the process is written again.
+ * The function sorts @kept. A failed write is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

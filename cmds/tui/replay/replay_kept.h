@@ -11,8 +11,9 @@
 #include "cmds/tui/replay/replay_pass.h"
 
 /*
- * Consecutive lines. The file has a struct replay_line for each of them from @offset on, and then
- * @bytes of text.
+ * @nr consecutive lines in the file. The first line has the number @line. At @offset, the file has
+ * one struct replay_line for each line. The text of the lines follows these structs, and takes
+ * @bytes bytes.
  */
 struct kept_block {
 	uint64_t line;
@@ -22,7 +23,8 @@ struct kept_block {
 };
 
 /*
- * Starts as { 0 }, is started by replay_kept_start(), and ends with replay_kept_stop().
+ * The caller initialises a struct replay_kept as { 0 }, and calls replay_kept_start(). At the end,
+ * the caller calls replay_kept_stop().
  *
  * @fresh: lines that are not in the file yet; only @thread uses them
  * @has_begun: @pass is open
@@ -59,8 +61,9 @@ int replay_kept_start(struct replay_kept *kept, const struct replay_source *sour
 /*
  * Returns the number of lines that are in the file by now.
  *
- * @is_done: set to true when the thread has ended. In this case all lines of the complete records
- *         are in the file, or @err has the failure
+ * @is_done: set to false while the thread runs, otherwise to true. After the thread has ended
+ *         without a failure, the file has the lines of all records up to source->until_ns
+ * @err: if the thread has failed, the first call after the thread's end stores the failure here
  */
 uint64_t replay_kept_look(struct replay_kept *kept, bool *is_done, struct uft_err *err);
 

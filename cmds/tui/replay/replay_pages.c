@@ -68,8 +68,8 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 
 /*
  * If pages->wants_kept is set, starts the thread that makes lines. Waits until the thread has made
- * more than @more lines or has ended, or until the user has pressed a key. If @more is small, waits
- * at most KEPT_LOOK_NS.
+ * @more lines or has ended, or until the user has pressed a key. If @more is at most EXTEND_LINES,
+ * waits at most KEPT_LOOK_NS.
  */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {
@@ -316,8 +316,9 @@ static size_t mark_before_call(const struct replay_pages *pages, size_t mark,
 }
 
 /*
- * Goes up from line @number. Returns the first line at which @task has entered a call at depth
- * @depth or less. Returns @number when there is no such line, or when the user has pressed a key.
+ * Searches the lines above line @number, and returns the line nearest to @number at which @task has
+ * entered a call at depth @depth or less. Returns @number when there is no such line, or when the
+ * user has pressed a key.
  */
 static uint64_t entry_above(struct replay_pages *pages, uint64_t number, const struct task *task,
 			    uint32_t depth)

@@ -14,9 +14,9 @@
  * "External Names"). Returns false for a malformed name, and for one whose form is longer than
  * DEMANGLED_MAX. After a failure, invalid text follows the old content of @out.
  *
- * Types, template arguments and expressions are skipped: this takes a tenth of the time of full
- * demangling. Unlike libiberty, this function accepts "sr3std...", which clang writes for every
- * std::vector.
+ * The function skips types, template arguments and expressions. So the function takes a tenth of
+ * the time that full demangling takes. Unlike libiberty, this function accepts "sr3std...", which
+ * clang writes for every std::vector.
  */
 bool demangle_simple(const char *mangled, struct strbuf *out);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A spec: a part of the list, without a NUL at its end. Starts as { 0 }. */
+/* One spec of a list such as `a;b;c`. The bytes at @at are not NUL-terminated. Starts as { 0 }. */
 struct spec_piece {
 	const char *at;
 	size_t len; /* bytes */
