@@ -8,8 +8,8 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * Warns when the output lacks recorded arguments and return values, because their types are
- * unknown. Without the warning, the calls would seem to have no arguments.
+ * Warns when the output lacks recorded arguments or return values. The reader skips values whose
+ * types are unknown. Without the warning, the calls would seem to have no arguments.
  */
 static void note_unknown_payload(const struct opts *opts, const struct pipeline *pipe)
 {

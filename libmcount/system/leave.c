@@ -117,8 +117,11 @@ static int64_t withdraw(uint64_t *ranges, uint64_t room)
 }
 
 /*
- * Restores the slots that lead to the trampoline. Returns the sum of three numbers: these slots,
- * the threads inside of hooks, and the threads inside of long calls (undo_enter()).
+ * Restores the slots that lead to the trampoline. Returns the sum of three numbers:
+ *
+ * - the number of restored slots
+ * - the number of threads in hooks
+ * - the number of threads between undo_enter() and undo_exit()
  */
 static int64_t count_inside(void)
 {
@@ -151,7 +154,7 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 
 /*
  * Sets to 0 each entry of @funcs whose function has open calls. The recorder has stopped all other
- * threads. Returns -EAGAIN when a thread is inside of a hook or of a long call (undo_enter()),
+ * threads. Returns -EAGAIN when a thread is in a hook, or between undo_enter() and undo_exit(),
  * because open calls of such a thread may be invisible.
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
@@ -188,7 +191,8 @@ static int64_t give_back(void)
 	undo_each(undo_memory, NULL);
 	undo_forget();
 	atomic_store(&probe_threads, NULL);
-	self = NULL; /* session_end() will run in this thread, whose state is unmapped */
+	/* session_end() will run in this thread, and must not read the unmapped state. */
+	self = NULL;
 	patches_forget();
 	modules_drop();
 	plans_drop();

@@ -62,7 +62,10 @@ static int rename_new(const char *from, const char *to)
 	return rename(from, to);
 }
 
-/* Renames the log. Tries again if the new name, which has the current microsecond, exists. */
+/*
+ * Renames the log. The new name contains the current time in microseconds. If a file with the new
+ * name exists, the function tries again with a later time.
+ */
 int fst_file_set_aside(const char *prefix)
 {
 	struct fst_text from;
@@ -230,8 +233,8 @@ static void write_record(int fd, const char *bytes, size_t len)
 }
 
 /*
- * Writes to a stream. Text that is still in the stream's buffer is written first. If the stream has
- * no file descriptor, fwrite(3) writes the bytes.
+ * Writes @bytes to @stream: with write(2) if the stream has a file descriptor, otherwise with
+ * fwrite(3). Text that is still in the stream's buffer is written before @bytes.
  */
 static void write_stream(FILE *stream, const char *bytes, size_t len)
 {

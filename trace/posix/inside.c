@@ -1,7 +1,8 @@
 /*
- * Tracks the threads that are inside of a stream. When there are none, the stream's memory can be
- * unmapped. A thread sets a mark in its own word by a plain store. The thread that waits to unmap
- * the memory sees this store because it calls membarrier(2). Without membarrier(2),
+ * Tracks the threads that are inside of a stream: a thread is inside from pxt_inside_enter() to
+ * pxt_inside_leave(). When no thread is inside, the stream's memory can be unmapped. A thread that
+ * enters sets a mark in its own word (an element of threads[]) by a plain store. The thread that
+ * waits to unmap the memory sees this store because it calls membarrier(2). Without membarrier(2),
  * counters in the stream's view (struct pxt_view) are used instead of words.
  */
 #include "posix/posix.h"
@@ -72,8 +73,8 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * If the former thread ended inside of a stream, or jumped out of a stream, @turn
-		 * is still odd.
+		 * If the former thread ended inside of a stream, or left a stream by siglongjmp(3),
+		 * @turn is still odd.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);
@@ -95,8 +96,8 @@ struct pxt_thread *pxt_inside_new(void)
 }
 
 /*
- * Called in a forked child. The child has only the calling thread, so the words of the parent's
- * other threads are freed.
+ * Called in a forked child. The child has only the calling thread, so the elements of threads[]
+ * that belong to the parent's other threads become free.
  */
 void pxt_inside_in_child(void)
 {

@@ -26,15 +26,15 @@
  *        if the event is lost. The function is signal-safe, and uses no lock and no system call. It
  *        may change errno
  * @begin: finds a place for a payload. If the result is positive, @place is filled. In this case
- *         the library writes the payload to @place and calls @end. Between the two calls it
- *         calls only functions of its own, and strnlen() for a string that does not fit. If the
- *         result is 0, no record is wanted. If the result is negative, the library calls @emit
+ *         the library writes the payload to @place and calls @end. Between @begin and @end the
+ *         library calls only its own functions, and strnlen() for a string that does not fit. If
+ *         the result is 0, no record is wanted. If the result is negative, the library calls @emit
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
- * @watch: asks for calls to @fn if @is_on is true, and ends these calls if @is_on is false. The
- *         recorder calls @fn whenever the answers of @choose may have changed. The call may come
- *         from any thread that is in a system call. @fn returns false if a thread holds a lock that
- *         @fn needs. @watch returns false if too many functions @fn are in use
+ * @watch: asks the recorder to call @fn if @is_on is true, and to stop calling @fn if @is_on is
+ *         false. The recorder calls @fn whenever the answers of @choose may have changed. The call
+ *         may come from any thread that is in a system call. @fn returns false if a thread holds a
+ *         lock that @fn needs. @watch returns false if too many functions @fn are in use
  */
 struct utrail_trace_place {
 	void *at;

@@ -27,9 +27,9 @@ static inline unsigned bytes_before_zero(uint64_t word)
 }
 
 /*
- * Copies @string without its zero byte, at most @max bytes. Returns the number of bytes. The
- * function reads whole words, also past the end of the string. It stores whole words as long as
- * they are within @max bytes.
+ * Copies at most @max bytes of @string to @to, without the zero byte. Returns the number of copied
+ * bytes. The function usually reads and stores words of 8 bytes. The last word may contain bytes
+ * past the end of the string. No byte is stored past the first @max bytes of @to.
  */
 __attribute__((no_sanitize_address)) static inline size_t copy_string(char *to, const char *string,
 								      size_t max)

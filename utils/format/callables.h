@@ -14,8 +14,9 @@
 #define CALLABLES_MODULE "python.fake"
 
 /*
- * Numbers of functions begin at 1 and are below this limit, the lowest load address of programs.
- * CALLABLES_MODULE starts at 0, so a number is also the function's relative address.
+ * Each function has a number from 1 to CALLABLES_END - 1. CALLABLES_END is the lowest load address
+ * of programs. The module CALLABLES_MODULE begins at address 0, so the number of a function is also
+ * the function's relative address.
  */
 #define CALLABLES_END 0x400000UL
 

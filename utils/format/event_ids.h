@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Ranges of numbers. Each name in this list is the first number of its range. A file may contain
- * numbers that have no name. Readers show these events by number.
+ * Ranges of numbers of events. Each name in this list is the first number of its range. A file may
+ * contain events whose numbers have no name. Readers show the numbers of such events.
  *
  * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
  * @EVENT_ID_BUILTIN: call sites, and values that the probe reads or watches. The numbers are the

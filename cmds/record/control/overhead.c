@@ -22,7 +22,10 @@
  */
 #define LOOK_MS 30
 
-/* The time after leave_out() until the rings have no calls from before leave_out(). */
+/*
+ * After leave_out(), the rings still contain earlier calls of the functions that are left out. No
+ * further function is left out for this time, in nanoseconds.
+ */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
 /*
@@ -160,8 +163,8 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * Measure the recorder's work without the work of writers. The search for functions in files does
- * not count, because leaving functions out does not shorten it.
+ * Measure the recorder's work without the work of writers. The search for functions in files is
+ * not included, because this search is equally long if more functions are left out.
  */
 static void measure_recorder(struct overhead *o)
 {
@@ -299,7 +302,8 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 
 /*
  * The assumed mean duration of a function's calls, if no call of the function ends in the sample.
- * Such calls are long: they end after the part of the records that is read (LOOK_AT_PART).
+ * The sample has only the first records of each buffer (LOOK_AT_PART in sample.c). Calls that end
+ * in later records are assumed to be long.
  */
 #define LONG_NS 100000.0
 
@@ -307,9 +311,10 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 #define SEEN_LEAST 4
 
 /*
- * Subtract @calls, and the CPU time of writers for @calls, from the measurements in @o. @calls is
- * the number of calls whose functions are already left out. A writer that had to wait for a CPU may
- * take the records of such calls late. Such calls are no reason to leave out more functions.
+ * Subtract @calls from the number of calls in @o->time, and reduce the CPU time of the writers in
+ * @o->time by the same factor. @calls is the number of calls whose functions are already left out.
+ * A writer that had to wait for a CPU may take the records of such calls late. Such calls are no
+ * reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {

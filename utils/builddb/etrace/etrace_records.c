@@ -48,8 +48,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Sort the records, each fork before all records of its child. Find the last record of each task:
- * the number of the task is free after it.
+ * Sort the records, each fork before all records of its child. Find the last record of each task.
+ * After the last record of a task, another task may get the number of the task.
  */
 void etrace_records_sort(struct etrace_reader *reader)
 {

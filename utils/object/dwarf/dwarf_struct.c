@@ -11,8 +11,9 @@
 #define FIELDS_MAX     64
 #define ELEMENTS_MAX   65535
 /*
- * Fields with longer names are left out: many fields may share one long name in the file, but every
- * definition of such a field has its own copy of the name.
+ * The maximum size of a field's name, with its NUL. Fields with longer names are left out. A file
+ * may store a long name once for many fields, but the definition of each field has a copy of the
+ * name. Without this limit, a small file could make the definitions very large.
  */
 #define FIELD_NAME_MAX 1024
 
@@ -315,8 +316,8 @@ const char *dwarf_struct_fields(struct dwarf_loader *loader, Dwarf_Die *die, con
 	key = intmap_get(&loader->keys, place);
 	if (!key) {
 		/*
-		 * While a struct is being defined, its key is empty. So a struct that contains
-		 * itself, which only damaged files have, gets no fields.
+		 * While a struct is being defined, its key is empty. In a damaged file, a struct
+		 * may contain itself. The inner struct gets no fields, because its key is empty.
 		 */
 		if (intmap_put(&loader->keys, place, (void *)"") < 0) {
 			loader->oom = true;

@@ -259,7 +259,7 @@ bool module_has_grown(struct module_set *set, struct module *mod, struct uft_err
 	mod->sym_name = NULL;
 	if (module_load(set, mod, err) == 0 && mod->funcs && funcs)
 		take_funcs(mod, &old->symtab, funcs);
-	/* After an error, the file is read again only when it has grown further. */
+	/* After an error, the file is read again only when the file has grown since this call. */
 	mod->is_loaded = true;
 	free(funcs);
 	return mod->symtab.nr != 0;

@@ -21,9 +21,9 @@
 /* The number of descriptors for other purposes: output, perf files, the pager. */
 #define SPARE_DESCRIPTORS 64
 /*
- * A LOST record has no time. If no other record is before a LOST record, the LOST record gets the
- * time of a later record or block. The search for such a time examines at most this number of LOST
- * records, or of heads of blocks.
+ * A LOST record has no time. If no record with a time comes before a LOST record, the LOST record
+ * gets the time of a later record or block. The search examines at most LOSSES_MAX records, and
+ * the heads of at most LOSSES_MAX blocks.
  */
 #define LOSSES_MAX	  16
 
@@ -325,8 +325,8 @@ static ssize_t read_plain(struct src_user *src, size_t left, size_t room)
 }
 
 /*
- * Fill the buffer after the unread bytes in it. Returns 1 on success, 0 at the end of the file, or
- * a negative errno.
+ * Move the unread bytes to the beginning of the buffer, and fill the rest of the buffer from the
+ * file. Returns 1 on success, 0 at the end of the file, or a negative errno.
  */
 static int refill_user(struct src_user *src, struct uft_err *err)
 {
@@ -370,8 +370,8 @@ static int refill_user(struct src_user *src, struct uft_err *err)
 static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/*
-	 * One year. The next record is assumed to come within one year after @rec. Other bytes that
-	 * are read as a record rarely give a time in this year.
+	 * One year. The next record is assumed to come within one year after @rec. Bytes of a
+	 * payload that look like a record rarely contain a time in this year.
 	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
