@@ -36,8 +36,8 @@ static void print_answer(const struct msg *msg, const struct strbuf *answer)
 }
 
 /*
- * Returns @text as a process id, or 0 when @text is not one. The user writes ./NUMBER for a
- * directory whose name is a number.
+ * Returns @text as a process id, or 0 when @text is not a process id. The user writes ./NUMBER for
+ * a directory whose name is a number.
  */
 static pid_t pid_of(const char *text)
 {

@@ -20,8 +20,9 @@ int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);
 
 /*
- * Check that all conditions can be evaluated at the beginning of the function, as recording
- * requires. Returns 0, or -ERR_USAGE with the first condition for which this is impossible.
+ * While a program is recorded, a filter's condition is evaluated when a function begins. Check that
+ * all conditions can be evaluated at this time. Returns 0 or -ERR_USAGE. For -ERR_USAGE, @err names
+ * the first condition that cannot be evaluated.
  */
 int filter_opts_check_recording(const struct opts *opts, struct uft_err *err);
 

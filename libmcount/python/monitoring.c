@@ -132,8 +132,11 @@ struct py_method_descriptor {
 };
 
 /*
- * Returns the definition of the function in C that a call event is about. *@object gets the object
- * whose method is called. Returns NULL when the event is about another callable.
+ * Returns the definition of a called C function. *@object gets the object whose method is called.
+ * Returns NULL when the callable is not a C function, or is a method that is called without an
+ * object.
+ *
+ * @args: the arguments of a callback for an event of a call; args[2] is the callable
  */
 static inline const struct py_method_def *find_native(struct py_object *const *args,
 						      struct py_object **object)
@@ -373,7 +376,7 @@ typedef struct py_object *py_fast_function(struct py_object *self, struct py_obj
 static py_fast_function *own_use;
 static py_function *own_get, *own_events;
 
-/* Returns the number of the probe's tool if the object @o is that number, else -1. */
+/* If the Python object @o is the id of the probe's tool, returns this id. Otherwise returns -1. */
 static int find_ours(struct py_object *monitoring, struct py_object *o)
 {
 	long tool = o->type->flags & PY_TYPE_OF_INTS ? py.number(o) : -1;
@@ -427,8 +430,8 @@ static struct py_object *tell_events(struct py_object *self, struct py_object *n
 #define METH_FASTCALL 128
 
 /*
- * Returns the definition of function @name of sys.monitoring. Returns NULL when @name is not the
- * name of a function in C with @flags.
+ * Returns the definition of function @name of sys.monitoring. Returns NULL when @name is not a
+ * function written in C, or when the function's METH_... flags are not @flags.
  */
 static struct py_method_def *find_definition(struct py_object *monitoring, const char *name,
 					     int flags)
@@ -446,8 +449,8 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 
 /*
  * Some functions of sys.monitoring could show the probe's tool to the program. Changes the
- * definitions of these functions, so that functions of the probe are called. All interpreters share
- * the definitions, so each definition is changed once.
+ * definitions of these functions. Python then calls functions of the probe instead. All
+ * interpreters share the definitions, so a definition is not changed a second time.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {

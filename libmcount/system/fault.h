@@ -1,4 +1,7 @@
-/* Reads memory that may be unmapped. This does no harm and, as a rule, needs no system call. */
+/*
+ * Reads memory that may be unmapped. A read of unmapped memory does not end the program. Most reads
+ * need no system call.
+ */
 #ifndef UTRAIL_LIBMCOUNT_FAULT_H
 #define UTRAIL_LIBMCOUNT_FAULT_H
 
@@ -9,9 +12,13 @@
  * handler of SIGSEGV and SIGBUS ends the read. Other faults go to the program's handler (fault.c).
  *
  * If the thread blocks the signal of a fault, the fault ends the program. So a thread looks at its
- * signal mask before its first read. The mask may change in a function of fault.c, in a handler of
- * a watched signal, or by a jump. After each of these events, the thread looks again before its
- * next read.
+ * signal mask before its first read. These events may change the mask:
+ *
+ * - a call of a function that fault.c interposes, such as sigprocmask(2)
+ * - the start or the end of a program's handler that the probe's handler calls
+ * - longjmp(3) and its relatives, setcontext(3), swapcontext(3)
+ *
+ * After each of these events, the thread looks at its mask again before its next read.
  */
 enum fault_state {
 	FAULT_UNKNOWN = 0, /* the thread must read its signal mask first */
@@ -67,7 +74,10 @@ bool fault_call_after_handlers(void (*fn)(void));
  */
 void fault_after_fork(void);
 
-/* Any context. Called before this thread's signal mask changes by a jump or a switch of stacks. */
+/*
+ * Any context. Called before this thread's signal mask changes in longjmp(3) or its relatives, in
+ * setcontext(3), or in swapcontext(3).
+ */
 void fault_forget_mask(void);
 
 /* HOT on some calls. Finds out what a fault in this thread would do, and sets fault_state. */

@@ -18,8 +18,8 @@ static const struct {
 };
 
 /*
- * Symbols that a file of OCaml or Haskell defines or imports. Libraries of these languages import
- * them from the run time.
+ * Symbols that a file of OCaml or Haskell defines or imports. A shared library in one of these
+ * languages imports such symbols from the runtime of the language.
  */
 static const struct {
 	const char *name;

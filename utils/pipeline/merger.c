@@ -24,7 +24,7 @@
 /* The bytes that malloc(3) uses in addition to the payload. */
 #define PAYLOAD_OVERHEAD 16
 
-/* An event of a task that is not in task.txt yet. */
+/* An event whose task is not in task.txt yet. */
 struct stray {
 	int32_t tid;
 	int32_t other_tid;
@@ -120,8 +120,9 @@ struct run {
 };
 
 /*
- * Find the source with the earliest event, and the time *@until_ns up to which its events precede
- * those of all other sources. Returns the index of the source, or -1 if there are no events.
+ * Find the source with the earliest event. Up to the time *@until_ns, the events of this source
+ * precede the events of all other sources. Returns the index of the source, or -1 if there are no
+ * events.
  */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
@@ -276,9 +277,9 @@ static ssize_t take_run(struct merger *feed, const struct run *run)
 }
 
 /*
- * Returns the time up to which all events are known, after the events of [@first_ns, @last_ns] were
- * read. This time is a little before @last_ns, because the files may still have earlier events
- * than the last one that was read.
+ * Called when the events from @first_ns to @last_ns were read. Returns the time up to which all
+ * events are known. This time is a little before @last_ns, because times can go backwards in a file
+ * (MERGER_LATE_NS): an event that was not read yet may be earlier than @last_ns.
  */
 static uint64_t find_complete(uint64_t first_ns, uint64_t last_ns)
 {

@@ -30,10 +30,10 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 void rechoosing_undo(struct rechoosing *r, struct steering *steer);
 
 /*
- * Tell the new choice to all processes that have declared events. If one process cannot be told,
- * put the former choice into force again, and tell the former choice to the processes, in the same
- * order, up to the first process that cannot be told. Returns 0, or a negative error with its text
- * in @err.
+ * Tell the new choice to all processes that have declared events. If telling one process fails, put
+ * the former choice into force again, and begin a second round, which tells the former choice to
+ * the processes in the same order. A failure ends the second round, and is not reported. Returns 0,
+ * or the negative error of the first round, with the text of this error in @err.
  */
 int rechoosing_write(struct rechoosing *r, struct steering *steer, struct strbuf *out,
 		     struct uft_err *err);

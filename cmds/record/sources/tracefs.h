@@ -10,7 +10,8 @@
 
 /*
  * Open tracefs, at its own mount point or in debugfs. /proc/self/mounts has the mount points.
- * Returns a descriptor, or a negative errno with a text that has a remedy.
+ * Returns a descriptor, or a negative errno with a text in @err. If the cause has a known remedy,
+ * the text names the remedy.
  */
 int tracefs_open(struct uft_err *err);
 
@@ -33,7 +34,7 @@ int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
  * Append the names of all tracepoints in the kernel's order. Each is "system:event" and a newline.
- * Returns 0, or a negative errno with a text that has a remedy.
+ * Returns 0, or a negative errno with a text in @err, as tracefs_open() does.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 

@@ -16,7 +16,8 @@
  * keeper writes the settings back. The struct starts as TRACEFS_STATE_NONE.
  *
  * @pipe: the keeper writes the settings back when the recorder closes this pipe
- * @done: gets a byte when the keeper is ready, and is closed when the keeper ends
+ * @done: a pipe from the keeper. The keeper writes a byte when it can restore the settings, and
+ *         closes the pipe when it ends
  */
 struct tracefs_state {
 	int pipe;

@@ -33,7 +33,10 @@
  * the start, this file shows that the directory is a recording.
  */
 #define MARKER	       DATADIR_TMP("info")
-/* The number of attempts while other recorders begin or end, and the pause between two attempts. */
+/*
+ * The number of attempts to make a directory while other recorders change the same directory, and
+ * the pause between two attempts, in microseconds.
+ */
 #define TRIES	       100
 #define TRY_AGAIN_US   10000
 /* The number of bytes that are read from task.txt. The first line is not longer than this. */

@@ -1,7 +1,7 @@
 /*
- * Stores the texts of calls and events in a file without a name. `utrail show` uses this store for
- * a recording that is sent to the browser in parts. A short text that was stored recently is not
- * stored again.
+ * A store for the texts of calls and events. The store keeps the texts in a file without a name.
+ * `utrail show` uses this store for a recording that is sent to the browser in parts. A short text
+ * that was stored recently is not stored again.
  */
 #ifndef UTRAIL_CMDS_SHOW_TEXT_STORE_H
 #define UTRAIL_CMDS_SHOW_TEXT_STORE_H

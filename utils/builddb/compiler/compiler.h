@@ -38,8 +38,8 @@ enum compiler_kind compiler_kind(const char *name);
 unsigned int compiler_name_words(const char *name, const char *second);
 
 /*
- * True for ccache, distcc and the like, whose first argument is a compiler. They may run the
- * compiler, another program, or none.
+ * True for launchers: ccache, distcc and the like. The first argument of a launcher is usually a
+ * compiler. A launcher may run this compiler, another program, or no program.
  */
 bool compiler_is_launcher(const char *name);
 

@@ -1,4 +1,4 @@
-/* For the page: the numbers of the source lines of functions, and the text of these lines. */
+/* Writes the source lines of functions, with their line numbers, into the exported page. */
 #ifndef UTRAIL_EXPORT_PAGE_SOURCES_H
 #define UTRAIL_EXPORT_PAGE_SOURCES_H
 

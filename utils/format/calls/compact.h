@@ -24,7 +24,7 @@
  * The header of a block.
  *
  * @tid: the task of the records
- * @first_ns: time of the first record of a call; 0: the block has no call
+ * @first_ns: time of the block's first ENTRY or EXIT record; 0: the block has no such record
  * @raw_len: bytes of <tid>.dat that the block represents
  * @body_len: the bytes after the header: @tokens_len bytes of tokens, and then a list of functions
  * @nr_records: the number of records, including LOST records
@@ -69,13 +69,14 @@ size_t compact_bound(size_t raw_len);
 /*
  * Write one block.
  *
- * @raw: @len bytes of <tid>.dat, at least 1, which begin with a record
- * @has_more: more bytes will follow, so that an incomplete last record is left out
+ * @raw: @len bytes of <tid>.dat, which begin with a record; @len is at least 1
+ * @has_more: more bytes of <tid>.dat will follow @raw. In this case, the block leaves out an
+ *         incomplete last record, if less than COMPACT_RAW_MAX bytes of the record are in @raw
  * @out: has room for compact_bound(COMPACT_RAW_MAX)
  * @out_len: becomes the length of the block
  *
- * Returns the number of bytes of @raw that the block represents. It is less than @len when the
- * block is full. It can be 0 only with @has_more.
+ * Returns the number of bytes of @raw that the block represents. This number is less than @len when
+ * the block is full or leaves out a record. The number can be 0 only with @has_more.
  */
 size_t compact_encode(struct compact_coder *coder, int32_t tid, const uint8_t *raw, size_t len,
 		      bool has_more, uint8_t *out, size_t *out_len);

@@ -151,8 +151,8 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 static int load_sections(struct code *code)
 {
 	/*
-	 * Leave out sections that describe code: they are as large as the code, and no jump depends
-	 * on them.
+	 * Leave out the sections of call frame information. They are as large as the code, and a
+	 * search of them would find nothing: no jump reads its target from them.
 	 */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
 	/*
@@ -237,8 +237,8 @@ static bool read_cie(struct cursor c, struct cie *out)
 }
 
 /*
- * True when the FDE adds rules that hold from the function's first byte on (DWARF 4, 6.4.2). A
- * function with such rules is not entered by calls.
+ * True when the FDE adds rules to those of its CIE, and the added rules hold from the function's
+ * first byte on (DWARF 4, 6.4.2). A function with such rules is not entered by calls.
  *
  * @c: at the first instruction of the FDE
  */

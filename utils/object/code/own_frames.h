@@ -11,9 +11,9 @@
 
 /*
  * A range of code. The runtime of a language finds the frames of this code by return addresses.
- * @start and @end are the file's own addresses.
  *
- * @why: the reason why these return addresses must stay, a static string
+ * @start, @end: virtual addresses, as in the section headers of the file that contains the code
+ * @why: the reason why return addresses into this code must not be replaced; a static string
  * @is_copied: the runtime copies or moves the code, so the code must not be patched
  * @is_everywhere: while the file is loaded, no return address may be replaced in any code
  */
@@ -26,13 +26,14 @@ struct own_frames {
 };
 
 /*
- * Find the code in @file whose return addresses must stay. Append each range of such code to @out,
- * as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
+ * Return addresses into some code of @file must not be replaced. Find this code. Append each range
+ * of the code to @out, as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
  *
  * - all code of languages with a runtime of their own (runtimes.h)
  * - builtin functions of V8, which V8's compiler makes when the file is built; in a stripped
  *   library, each stretch of 16 KiB or more of code without call frame information
- * - code with an unwinder of its own (LuaJIT's interpreter): a personality routine without tables
+ * - code with an unwinder of its own, such as LuaJIT's interpreter. The mark of such code is a
+ *   personality routine that uses no tables
  * - libraries that copy pieces of stacks: Ruby's continuation.so, and libraries whose code adds one
  *   register to both the stack pointer and the frame pointer (greenlet). Sections above 1 MiB are
  *   not searched for such code

@@ -50,10 +50,11 @@ struct code_site {
 };
 
 /*
- * Like sites_prepare_with(), but without islands. Functions are independent: threads with @insns of
- * their own may prepare the sites of different functions, in any order.
+ * Like sites_prepare_with(), but without islands. Several threads may prepare the sites of
+ * different functions at the same time and in any order. Each thread must have its own @insns.
  *
- * @sites: all sites of a function, and the first site of the next function
+ * @sites: all sites of one function or of successive functions, and the first site of the function
+ *         that follows, if there is one
  */
 int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);

@@ -92,8 +92,8 @@ static bool find_argument(const struct declared_event *event, const struct event
 }
 
 /*
- * Write a floating-point number. The written digits distinguish this number from all other numbers
- * of the same size.
+ * Write a float or a double, which has @bytes bytes. The written digits distinguish the number from
+ * all other numbers of its type.
  */
 static void put_real(struct strbuf *out, uint64_t bits, unsigned bytes)
 {

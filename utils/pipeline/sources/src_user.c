@@ -694,10 +694,10 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the offset in the buffer up to which records can be read. The bytes after this offset
- * have room for the longest payload and one more record. So if a record ends at the offset or
- * before, the record's whole payload is in the buffer. If no record continues after the end of the
- * buffer (ends_here()), the offset is the end of the buffer.
+ * Returns the offset in the buffer up to which records can be read. If no record continues after
+ * the end of the buffer (ends_here()), the offset is the end of the buffer. Otherwise the longest
+ * payload and a record have room between the offset and the end of the buffer. So if a record ends
+ * at the offset or before the offset, the record's whole payload is in the buffer.
  */
 static size_t plain_stop(const struct src_user *src)
 {
@@ -732,8 +732,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 	if (src_user_is_by_calls(src) && compact_block_next_ns(&src->cursor->block) > until_ns)
 		return 0;
 	/*
-	 * Decoded events point into the buffer, so the buffer is filled only here, before the first
-	 * event. One block may not be enough: a small block can end within a record.
+	 * Decoded events point into the buffer, and filling the buffer overwrites old bytes. So the
+	 * buffer is filled only here, before this function decodes its first event. One block may
+	 * not be enough: a small block can end within a record.
 	 */
 	while (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);
@@ -754,9 +755,9 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		struct record rec = load_record(src, src->at);
 
 		/*
-		 * Check the time before the payload. In a growing file, the payload of a record
-		 * later than @until_ns may be incomplete. A LOST record has the time 0, so it
-		 * passes this check. The second check uses the result of lost_time().
+		 * First compare the time with @until_ns, then check the payload. In a growing file,
+		 * the payload of a record later than @until_ns may be incomplete. A LOST record has
+		 * the time 0, so a second comparison follows the call of lost_time().
 		 */
 		if (rec.time_ns > until_ns)
 			return nr;

@@ -1,4 +1,4 @@
-/** The list of other recordings in the same folder, for a page from `utrail show`. */
+/** The list on a page from `utrail show`: the recordings in the folder of the shown recording. */
 import { byId, element } from "../ui/element.js";
 
 /** The number of the shown recording, read from the last folder of the page's address. */
