@@ -20,7 +20,7 @@
 /* The clock that is assumed when a recording names none. */
 #define DEFAULT_CLOCK "mono"
 
-/* A buffer of the file, and the difference between its times and those of the recording. */
+/* A buffer of the file. A time of the buffer plus @shift_ns is a time of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
@@ -41,14 +41,15 @@ struct part {
 };
 
 /*
- * @into: the recording to which records are added; it is open as @data. NULL: a new recording is
- * made
- * @parts: sorted by their CPU
- * @nr_of_others: records that are left out because the recording @into does not have their task, or
- *         because a new recording has too many tasks
- * @nr_unusable: records that are left out because they are too large, or because their task has a
- *         negative number
- * @nr_of_tracers: records that are neither events nor calls
+ * @into: the path of the recording to which records are added; this recording is open
+ *         as @data. NULL: a new recording is made
+ * @parts: sorted by CPU
+ * @nr_of_others: number of records that are left out because of their task: the recording @into has
+ *         neither the task that made the record nor the task that the record is about. Without
+ *         @into: a new recording has no room for another task
+ * @nr_unusable: number of records that are left out because the record is too large, or because the
+ *         number of the record's task is negative
+ * @nr_of_tracers: number of records that are left out because they are neither events nor calls
  */
 struct kernel_trace {
 	const struct opts *opts;
@@ -214,8 +215,8 @@ static int align_all(struct kernel_trace *kt, struct uft_err *err)
 /* --- records --- */
 
 /*
- * Reads the next record of @part, and finds its time in the recording. Returns 1 on success, 0 at
- * the end of the records, or a negative errno.
+ * Reads the next record of @part, and converts the time of the record to a time of the recording.
+ * Returns 1 on success, 0 at the end of the records, or a negative errno.
  */
 static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_err *err)
 {
@@ -237,8 +238,8 @@ static int advance_part(struct kernel_trace *kt, struct part *part, struct uft_e
 }
 
 /*
- * True for records that a tracer of the kernel has written, except records of function calls.
- * Readers do not show these records.
+ * True for a record that a tracer of the kernel has written, except records of function calls.
+ * Readers do not show a record for which the result is true.
  */
 static bool is_of_tracer(const struct kernel_event_type *type)
 {

@@ -456,7 +456,10 @@ static int redraw_all(void)
 	return SCREEN_RESIZED;
 }
 
-/* True when the terminal has disappeared. In this case it is always readable but has no input. */
+/*
+ * True when the terminal has disappeared. In this case the terminal is always readable for poll(2),
+ * but no read finds input.
+ */
 static bool has_gone(const struct pollfd *input)
 {
 	if (input->revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -12,10 +12,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan replaces functions of other libraries. If a library that may define the same functions
- * precedes libasan in the list of modules, libasan ends the program. The probe does no harm before
- * libasan, because the probe's functions call the functions of libasan. So, for libasan,
- * dl_iterate_phdr() moves the probe to the end of the list.
+ * libasan replaces functions of other libraries. libasan ends the program if the list of modules
+ * has, in front of libasan, a library that may define one of these functions. The probe may stand
+ * in front of libasan without harm, because the probe's functions call the functions of libasan.
+ * When libasan asks for the list, dl_iterate_phdr() moves the probe to the end of the list.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
@@ -82,9 +82,9 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
 {
 	static void *cache;
 	/*
-	 * The return address of the latest call from outside of libasan. For the next call with
-	 * this return address, the modules are not searched. Unwinders call dl_iterate_phdr()
-	 * often, and from the same address.
+	 * The return address of the latest call of dl_iterate_phdr() that did not come from
+	 * libasan. If a call has this return address, the modules are not searched for the caller.
+	 * Unwinders call dl_iterate_phdr() many times from one address.
 	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");

@@ -49,7 +49,7 @@ static inline name_facts codes_known_facts(struct py_object *code)
 	return likely(extra) && likely(extra->size > 0) ? (name_facts)extra->values[0] : 0;
 }
 
-/* HOT, with the GIL. Returns the facts about @code, or 0 when it was not looked up yet. */
+/* HOT, with the GIL. Returns the facts about @code, or 0 when @code was not looked up yet. */
 static inline name_facts codes_facts(struct py_object *code)
 {
 	if (unlikely(!python_codes.reads_extra))

@@ -25,8 +25,9 @@ struct thread;
 int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*
- * SLOW. Pushes the frames of this thread's earlier calls. The thread's state @t has no frames yet.
- * Earlier calls that have returned are left out, with all calls inside of them.
+ * SLOW. Pushes frames for calls of this thread that were open when the probe was attached. The
+ * thread's state @t has no frames yet. If such a call has returned in the meantime, the call
+ * gets no frame, and the calls inside of the call get no frames.
  */
 void earlier_calls_begin(struct thread *t);
 

@@ -43,7 +43,10 @@ uint32_t counters_read(enum counter_set set, struct counter_values *out);
 /* COLD, when this thread ends: close its counters. */
 void counters_end(void);
 
-/* COLD. Closes the counters of all threads at the recording's end, when no thread reads them. */
+/*
+ * COLD, at the recording's end. Closes the counters of all threads. Meanwhile no thread may read
+ * counters.
+ */
 void counters_drop(void);
 
 /* COLD, in a forked child: forget the counters of the parent's threads. */

@@ -86,7 +86,10 @@ static bool process_has_changed(pid_t pid, uint64_t at, uint64_t bytes)
 	return looking.has_changed;
 }
 
-/* Returns the address of the mapping, or 0 if /proc has another address, as under an emulator. */
+/*
+ * Returns the address of @stream in this process. Returns 0 if /proc does not show a mapping of
+ * @bytes bytes at this address. Under an emulator, for example, /proc shows other addresses.
+ */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes)
 {
 	uint64_t at = (uintptr_t)stream;

@@ -238,9 +238,9 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 			recorded = IS_CLOSED;
 	} else {
 		/*
-		 * The second load of view->stream must come after the load of view->serial, even on
-		 * CPUs that reorder loads. If the second load of view->stream finds a stream, the
-		 * stream was mapped after the first load of view->stream.
+		 * The first load of view->stream found no stream. If the second load finds a
+		 * stream, the stream was mapped between the two loads. The second load must come
+		 * after the load of view->serial, even on CPUs that reorder loads.
 		 */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load(&view->stream))
@@ -253,7 +253,10 @@ static enum recorded record_number(unsigned int number, uint32_t serial, struct 
 static void record_slowly(struct pxt_registry *registry, unsigned int number, uint32_t serial,
 			  struct pxt_event *event, const void *data, enum recorded recorded)
 {
-	/* The serial is 0 in a child whose parent was interrupted here by a handler that forked. */
+	/*
+	 * The serial is 0 in one case: a signal handler has interrupted pxt_record() and forked.
+	 * The child returns to pxt_record(), and finds zeros in the memory of the registry.
+	 */
 	if (recorded == IS_OTHER && serial && pxt_view_map(number, serial))
 		recorded = record_number(number, serial, event, data);
 	if (recorded == IS_CLOSED)

@@ -162,8 +162,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 }
 
 /*
- * Check that @owner also owns the link that leads to the file. @owner is the owner of the file, or
- * of the directory if the file is new.
+ * @owner is the owner of the file, or of the directory if the file is new. If the path has led
+ * through a link that another user owns (walk->only_of), check that @owner is this user.
  */
 static int check_end(uid_t owner, const struct walk *walk, struct uft_err *err)
 {

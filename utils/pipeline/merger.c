@@ -348,8 +348,9 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					   feed->complete_ns);
 
 	/*
-	 * If the name of a task was read before task.txt listed the task, the name is added later.
-	 * So the names of a task may be out of order.
+	 * A task's name may be read before task.txt lists the task. This name is added to the task
+	 * when task.txt lists the task, perhaps after a name with a later time. For this reason the
+	 * names of a task may be out of order.
 	 */
 	if (feed->context.takes_notes)
 		data_sort_names(feed->context.data);

@@ -37,7 +37,7 @@ void strbuf_addchars(struct strbuf *sb, char c, size_t count);
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap) PRINTF_FORMAT(2, 0);
 
-/* Append @v in decimal. Views call it at each line, so it is fast. */
+/* Append @v in decimal. Views append numbers in each line, so this function must be fast. */
 void strbuf_addu64(struct strbuf *sb, uint64_t v);
 
 static inline void strbuf_addch(struct strbuf *sb, char c)

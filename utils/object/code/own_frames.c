@@ -1,4 +1,4 @@
-/* Finds code whose frames a language runtime finds by return addresses (see own_frames.h). */
+/* Finds code whose return addresses the probe must not replace (see own_frames.h). */
 #include "utils/object/code/own_frames.h"
 
 #include <errno.h>
@@ -145,9 +145,9 @@ static int add_unwinders(const struct elf_file *file, const struct code *code, s
 }
 
 /*
- * Add V8's builtins. If no symbols tell where the builtins are, add all code that lacks call frame
- * information. Only the search for such code uses @code. If @code is NULL, this search loads the
- * code of @file, which takes time and much memory.
+ * Add V8's builtins. If no symbols tell where the builtins are, add each gap of at least GAP_MIN
+ * bytes. @code is the loaded code of @file, or NULL. Only the search for gaps uses @code. If @code
+ * is NULL, the search for gaps loads the code of @file, which takes time and much memory.
  */
 static int add_v8(const struct elf_file *file, const struct code *code, const struct v8 *v8,
 		  struct strbuf *out)

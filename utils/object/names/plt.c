@@ -227,8 +227,8 @@ static bool is_no_proof(const char *name)
 }
 
 /*
- * Make a sorted list of GOT slots. A call through such a slot proves that the module was compiled
- * with -fno-plt. Returns NULL when memory is short.
+ * Make a sorted list of some GOT slots. A call through a slot of this list proves that the module
+ * was compiled with -fno-plt. Returns NULL when memory is short.
  */
 static uint64_t *proving_slots(const struct plt_entries *plt, size_t *nr)
 {

@@ -61,8 +61,8 @@ static const struct event_field site[] = {
 };
 
 /*
- * Get a field. The third field is computed from the first two: instructions per cycle, or the
- * percentage of events that were not misses.
+ * Get a field of a kind with three fields. The payload has fields 0 and 1. Field 2 is computed from
+ * fields 0 and 1: instructions per cycle, or the percentage of events that were not misses.
  */
 static bool get_with_rate(const struct event_kind *kind, const struct event_context *context,
 			  size_t index, struct event_value *out)
@@ -84,8 +84,8 @@ static bool get_with_rate(const struct event_kind *kind, const struct event_cont
 }
 
 /*
- * Get a field of a watched variable. The payload begins with the variable's address, which has the
- * size of the program's addresses. The value of 1 to 8 bytes follows.
+ * Get a field of a watched variable. The payload begins with the variable's address, in 4 bytes for
+ * a 32-bit program, and in 8 bytes for a 64-bit program. The value of 1 to 8 bytes follows.
  */
 static bool get_variable(const struct event_kind *kind, const struct event_context *context,
 			 size_t index, struct event_value *out)

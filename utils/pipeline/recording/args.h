@@ -24,9 +24,10 @@ struct func_args {
  * specifications have priority. Debug information (.dbg) comes second, and the tables of library
  * functions come last.
  *
- * @has_specs: there are rules, or specifications are looked up for all functions. If @has_specs is
- *             false, there are no values. arg_book_find() then changes nothing, so several threads
- *             may call it
+ * @is_auto: specifications are looked up for all functions
+ * @has_specs: @is_auto is set, or @rules is not empty. If @has_specs is false, the recording has no
+ *             values of arguments or results. In this case arg_book_find() changes nothing, so
+ *             several threads may call arg_book_find() at the same time
  * @args_auto, @retval_auto: maps from a function's name to its specification in the tables. Names
  *                           and specifications are texts in @tables
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification

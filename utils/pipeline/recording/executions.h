@@ -13,8 +13,9 @@
 
 /*
  * An execution: a process from one execve(2) to the next, or to the end of the process. A forked
- * process begins with an execution that ends at the first execve(2) of the process. The texts of
- * this execution are the texts of the parent's execution.
+ * process begins with an execution that ends at the first execve(2) of the process. This execution
+ * has the same @program, @interpreter, @cwd and @args as the parent's execution: pointers to the
+ * parent's texts.
  *
  * The index of an execution that does not exist is EXECUTION_NONE. Unknown texts are "". Paths are
  * as in proc.dat.
@@ -23,15 +24,15 @@
  *                     last time of the file
  * @pid: in the recorder's pid namespace; may be reused
  * @process: the number of the process: 1, 2, ...; never reused
- * @task: number of the process in the etrace text (doc/formats/etrace.md). In that text, the
- *        creator of the first program has a number
+ * @task: number of the process in the etrace text (doc/formats/etrace.md). The etrace text numbers
+ *        all threads. If the first record is an exec, the creator of the first program is number 1
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process
  * @parent: the execution that has forked the process; EXECUTION_NONE: the parent was not traced
  * @previous: the execution of the same process before this one
  * @first_child: the first execution of the first process that this execution has forked
- * @next_child: the first execution of the next process that @parent has forked, by time
+ * @next_child: the first execution of the process that @parent has forked next after this process
  * @program: the file to be executed, for example a script
  * @interpreter: the file that runs, different from @program only for scripts
  * @args, @args_len: the arguments, each with a NUL after it

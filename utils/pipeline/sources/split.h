@@ -34,8 +34,8 @@ struct piece {
 void piece_destroy(struct piece *piece);
 
 /*
- * True when the lane's records can be read in pieces. This needs stages whose only state is the
- * open calls, and a file in this machine's byte order.
+ * True when the lane's records can be read in pieces. Two of the conditions are: the stages have no
+ * state except the open calls, and the task's file has this machine's byte order.
  */
 bool lane_can_split(const struct lane *lane);
 
@@ -48,8 +48,9 @@ bool lane_can_split(const struct lane *lane);
  * @last: gets the last piece, which has the rest of the file. The caller owns this piece
  *
  * No further piece begins after the open calls become uncertain. The open calls are uncertain if
- * calls were open when the task began, if records were lost, if times go backwards, or if an EXIT
- * does not end the innermost call. Returns 0, or a negative errno with @err.
+ * calls were open before the task's first ENTRY or EXIT (as in a forked child), if records were
+ * lost, if times go backwards, or if an EXIT does not end the innermost call. Returns 0, or a
+ * negative errno with @err.
  */
 int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	       void (*take)(void *arg, struct piece *piece), void *arg, struct piece **last,

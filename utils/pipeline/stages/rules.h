@@ -45,7 +45,7 @@ int func_rules_init(struct func_rules *rules, struct trace_data *data, struct fi
 		    uint32_t actions, struct uft_err *err);
 void func_rules_deinit(struct func_rules *rules);
 
-/* Find the rule of @func. func_rule() calls this when its table does not have @func yet. */
+/* Find the rule of @func. func_rule() calls func_rules_find() if the reader's table lacks @func. */
 const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 

@@ -123,9 +123,11 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Find the last held call that reaches its own threshold. All events before the next held call can
- * be released. Returns the index of the next held call, or the end of the held events.
- * stage->due_ns becomes the time of the next search.
+ * Find the last held call that has reached its own threshold at @now_ns. Returns the index of the
+ * first call that is held after this call, or the end of the held events. The events before this
+ * index can be released. If no held call has reached its threshold, the index is stage->at.
+ * stage->due_ns becomes the time at which another held call can reach its threshold. Before this
+ * time there is no search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {
@@ -175,7 +177,7 @@ static ssize_t release_until(struct stg_time *stage, uint64_t now_ns, struct eve
 }
 
 /*
- * If the call that @event ends is held and too short, drop the call and all events in the call.
+ * @event ends a call. If this call is held and too short, drop the call and all events in the call.
  * Returns false if the call is not held, or is long enough.
  */
 static bool drop_call(struct stg_time *stage, const struct event *event)

@@ -52,7 +52,8 @@ enum arg_how {
  *         (utils/format/probe/capture.h); 0: all bytes are valid
  * @how: the kind of content of the register or memory
  * @shape: shape of a container (utils/spec/args/shape.h), on the heap
- * @object_bytes: size of the container; @type has the size of its box (utils/spec/args/shape.h)
+ * @object_bytes: size of a container; the size in @type is the size of the container's box
+ *         (utils/spec/args/shape.h)
  * @elements: the number of elements to record
  */
 struct argspec {
@@ -101,8 +102,9 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * True for argN without %LOCATION, and for every retval. If the values of a function are texts
- * (argfind.has_texts), all other specifications of the function are dropped.
+ * True for argN without %LOCATION, and for every retval. If the arguments and the result of a
+ * function are recorded as texts (argfind.has_texts), a specification with the result false is
+ * dropped.
  */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
