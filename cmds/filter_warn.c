@@ -109,8 +109,9 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
 }
 
 /*
- * Adds to @out the module of @spec, and the action that the user may have meant. The parser takes
- * each word that is not an action for the name of a module, so the module may be a misspelt action.
+ * Adds to @out the module of @spec, and the action that the user may have meant. If a word is not
+ * an action, the parser regards the word as the name of a module. So the module may be a misspelt
+ * action.
  */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {

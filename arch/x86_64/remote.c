@@ -320,8 +320,10 @@ bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr)
 }
 
 /*
- * The length of call *r/m64, with @modrm as second and @sib as third byte (Intel SDM, volume 2,
- * 2.1.5).
+ * Returns the number of bytes of an instruction `call *r/m64` (Intel SDM, volume 2, 2.1.5).
+ *
+ * @modrm: the second byte of the instruction
+ * @sib: the third byte; ignored if the instruction has no SIB byte
  */
 static size_t indirect_call_bytes(uint8_t modrm, uint8_t sib)
 {

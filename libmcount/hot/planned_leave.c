@@ -30,8 +30,8 @@ bool planned_put_entry(struct thread *t, const struct frame *f, const struct pla
 	if (pf->flags & PLANNED_READ)
 		reads_emit(t, f->time_ns, &t->planned->readings[f - t->frames], NULL);
 	/*
-	 * A new thread has no watched values yet. A new plan that watches other variables has made
-	 * the thread forget the old values. In both cases the first values come after the ENTRY.
+	 * A thread has no earlier watched values in two cases: the thread is new, or a new plan
+	 * watches other variables. In both cases the first values are written after the ENTRY.
 	 */
 	if (t->planned->has_watch && !has_watched)
 		watch_look(t, f->time_ns + 1);
@@ -90,7 +90,10 @@ void planned_put_exit(struct thread *t, const struct frame *f, const struct plan
 	if (regs && unlikely(pf->result) && has_args_room(p))
 		len = capture_retval(pf->result, regs, p->args + p->args_top);
 
-	/* Write watched values before the EXIT, because the time of the EXIT is later. */
+	/*
+	 * Watched values get the time @now_ns - 1, and the EXIT gets the time @now_ns. So the
+	 * watched values are written before the EXIT.
+	 */
 	if (p->has_watch)
 		watch_look(t, now_ns - 1);
 	if (unlikely(pf->flags & PLANNED_READ)) {
@@ -181,9 +184,9 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed but could not end: calls inside of it were left by a
- * jump, the ring had no room, or the clock needed a new fit. Returns true when the call is ended.
- * In this case the thread is not settled.
+ * Ends a call that the fast paths have pushed but could not end: calls inside of this call were
+ * left by a jump, the ring had no room, or the clock needed a new fit. Returns true when the call
+ * is ended. In this case the thread is still in a state that is not settled (state.h).
  */
 static bool leave_passing(struct thread *t)
 {

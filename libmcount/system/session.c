@@ -147,7 +147,7 @@ void probe_finish(void)
 	probe.is_finished = true;
 	probe_stop();
 	atomic_store(&probe.arena->finish_wanted, 1);
-	/* Any writer thread of the recorder handles finish_wanted, so wake the first one. */
+	/* Every writer thread of the recorder reads finish_wanted, so waking one is enough. */
 	own_syscall(SYS_futex, &probe.control->writers[0].wake, FUTEX_WAKE, 1, NULL, NULL, 0);
 	for (int i = 0; i < FINISH_STEPS && !atomic_load(&probe.control->finished); i++)
 		own_syscall(SYS_futex, &probe.control->finished, FUTEX_WAIT, 0, &step, NULL, 0);

@@ -56,7 +56,10 @@ static void put_from(struct capture_run *run, const void *from, uint32_t bytes)
 	pad(run);
 }
 
-/* Ends a text of @len bytes: stores the length in the two bytes that were left free before it. */
+/*
+ * Ends a text of @len bytes. The caller has left two bytes free before the text. end_string()
+ * stores @len in these two bytes.
+ */
 static void end_string(struct capture_run *run, uint32_t len)
 {
 	uint8_t *head = run->to + run->len;

@@ -7,7 +7,10 @@
 
 #include "libmcount/hot/hot.h"
 
-/* HOT: copy bytes, and zeros up to a multiple of 8, without libc or vectors. Returns the end. */
+/*
+ * HOT: copy @len bytes to @at, and append zeros up to a multiple of 8 bytes. Uses no libc function
+ * and no vector register. Returns the address after the copy and the zeros.
+ */
 char *emit_put_bytes(char *at, const void *from, uint32_t len);
 
 /*

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * The head of an entry, in the byte order of the records. After the head there are @len bytes of
- * payload, and zeros up to a multiple of 8. Each entry belongs to an EVENT record of the task. The
- * entries have the order of the records.
+ * The head of an entry in <tid>.evt, in the byte order of the records in <tid>.dat. After the head
+ * there are @len bytes of payload, and zeros up to a multiple of 8. Each entry belongs to an EVENT
+ * record in <tid>.dat. The entries have the order of these records.
  *
  * @time_ns, @id: as in the EVENT record
  * @flags: enum event_data_flags; readers ignore other bits
@@ -53,8 +53,10 @@ struct event_posix {
 _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
 /*
- * Events of POSIX Trace. Each event has a name with this prefix, and one value in this format. An
- * event without a name gets the name "posix:unnamed".
+ * Events of POSIX Trace. Each event has one value, in the format EVENT_POSIX_FORMAT. The name of an
+ * event begins with EVENT_POSIX_PREFIX. After the prefix comes the name that the program has given.
+ * For an event with the id PT_UNNAMED, EVENT_POSIX_UNNAMED comes after the prefix. If a log has no
+ * name for another id, the id comes after the prefix.
  */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"

@@ -11,7 +11,10 @@
 #include "utils/format/text.h"
 
 #define NAME_CHUNK_BYTES 65536
-/* Longer names in .sym files are truncated, because readers print the name for each call. */
+/*
+ * Longer names in .sym files are truncated. Readers print a function's name once for each call of
+ * the function, so a very long name would make the output huge.
+ */
 #define SYMBOL_NAME_MAX	 65535
 
 /* Names are appended to the newest chunk and never move, so that symbols can point to them. */
@@ -23,8 +26,9 @@ struct name_chunk {
 };
 
 /*
- * symtab_find() checks this number of symbols before an address, because a symbol may contain
- * others.
+ * symtab_find() checks the last FIND_BACK_MAX symbols that begin at an address or before the
+ * address. The very last symbol is not enough: this symbol may be inside of an earlier symbol that
+ * contains the address.
  */
 #define FIND_BACK_MAX 8
 
@@ -178,7 +182,8 @@ static int add_alias(struct symtab *tab, uint64_t addr, const char *name)
 
 /*
  * Compare the names of two symbols with the same address. *@kept becomes the symbol with the better
- * name. If both are functions, the other name becomes an alias. Returns 0 or -ENOMEM.
+ * name. If both symbols are functions and their names differ, the other name becomes an alias.
+ * Returns 0 or -ENOMEM.
  */
 static int keep_better(struct symtab *tab, struct symbol *kept, const struct symbol *next)
 {

@@ -101,8 +101,8 @@ enum patch_choice patch_rules_choose_since(const struct patch_rules *rules,
 bool patch_rules_have(const struct patch_rules *rules, bool takes_out);
 
 /*
- * True when a rule about the file with the base name @module has the given @takes_out. The rule may
- * be from the command line, or from a later change.
+ * True when a rule with the given @takes_out applies to the file with the base name @module. The
+ * rule may be from the command line, or from a later change.
  */
 bool patch_rules_are_about(const struct patch_rules *rules, const char *module, bool is_program,
 			   bool takes_out);

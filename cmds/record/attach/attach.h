@@ -27,9 +27,11 @@ struct attach_how {
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
  * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. After
- * -ETIMEDOUT the probe always stays. If the probe stays and the recorder does not know the process,
- * a warning tells that the probe stays. If the recorder knows the process, the caller must call
- * attach_end(), which tries again to take the probe out.
+ * -ETIMEDOUT a thread is still in a call, so the probe is not taken out.
+ *
+ * After any error, if the recorder knows the process, the caller must call attach_end(), which
+ * tries again to take the probe out. If the recorder does not know the process and the probe stays,
+ * attach_begin() prints a warning that the probe stays.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

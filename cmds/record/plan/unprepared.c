@@ -235,8 +235,9 @@ static void add_function(struct strbuf *found, const struct function *function,
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
 	/*
-	 * A record contains the address after the jump, like the return address of a call. If the
-	 * function ends with the jump, the record contains the start of the function.
+	 * In records, patch.addr stands for the function. Usually patch.addr is the address after
+	 * the jump. A call in place of the jump would have this return address. If the function
+	 * ends with the jump, patch.addr is the start of the function.
 	 */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;

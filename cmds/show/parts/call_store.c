@@ -14,15 +14,15 @@
 #include "utils/base/fd.h"
 
 /*
- * A sum is a list of calls without most of the short ones. Its range of time is divided into cells.
- * The sum keeps one short call of each cell and depth. If it would have more than SUM_CALLS_MAX
- * calls, it gets fewer and longer cells.
+ * A sum is a list of calls without most of the short calls. The sum's range of time is divided into
+ * cells. The sum keeps one short call of each cell and depth. If the sum would have more than
+ * SUM_CALLS_MAX calls, the range is divided into fewer and longer cells.
  */
 #define SUM_CELLS      128
 #define SUM_CALLS_MAX  8192
 /*
- * The maximum number of bytes of a call in a block. A call has its end, duration, time in nested
- * calls, node, depth and text.
+ * The maximum number of bytes of a call in a block. A block stores six numbers for each call: the
+ * end, the duration, the time in nested calls, the node, the depth and the text.
  */
 #define CALL_BYTES_MAX (10 + 10 + 10 + 5 + 3 + 10)
 
@@ -205,9 +205,10 @@ static struct store_sum *add_sum(struct store_level *level)
 }
 
 /*
- * Called when the lowest level has a new sum. If the level then has a multiple of STORE_GROUP sums,
- * sums up the last STORE_GROUP of these sums, and adds the result to the next level. Does the same
- * for the next level.
+ * Called after a sum was added to the lowest level. If the number of sums of the lowest level is a
+ * multiple of STORE_GROUP, the last STORE_GROUP sums become one sum of the next level. The next
+ * level is treated in the same way, and so on. The function stops at the first level whose number
+ * of sums is no multiple of STORE_GROUP.
  */
 static int add_groups(struct call_store *store)
 {
@@ -438,8 +439,8 @@ static int find_in_sum(struct finding *f, size_t level, size_t i)
 }
 
 /*
- * Finds calls in all sums that are not part of a larger sum. The sums of the highest level come
- * first, because these sums have the earliest calls.
+ * Searches each sum that is not part of a larger sum. The sums of the highest level come first,
+ * because these sums have the earliest calls.
  */
 static int find_in_sums(struct finding *f)
 {
@@ -523,8 +524,9 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 }
 
 /*
- * Sets @found to the nearest call of @list if that call is nearer than @found, or if nothing was
- * found before.
+ * Finds the call of @list that is nearest to the start of the search. Sets @found to this call if
+ * @has_found is false, or if this call is nearer to the start of the search than @found. Returns
+ * true when @found is set.
  */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)

@@ -1,6 +1,6 @@
 /*
  * The process and the thread that have written a line of a log. A line has no fields for the pid
- * and the thread's number. Many programs write both numbers with a common format
+ * and the thread's number. Instead, many programs put both numbers into a common format
  * (fstrace_set_common_format()). The text of the common format comes before the text of each event.
  */
 #ifndef UTRAIL_FSTRACE_ORIGIN_H

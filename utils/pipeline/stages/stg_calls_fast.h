@@ -26,7 +26,8 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 /*
  * The frames of stg_calls, in registers during a loop.
  *
- * @next, @end: the element of the array for the next frame, and the end of the array
+ * @next: the element that the next frame gets in the array stg_calls.frames
+ * @end: the end of this array
  * @least: with this number of frames or fewer, stg_calls() must handle an EXIT
  */
 struct open_calls {

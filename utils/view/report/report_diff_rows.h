@@ -10,7 +10,10 @@
 #include "utils/view/report/report_diff.h"
 #include "utils/base/sink.h"
 
-/* The growth of a counter during calls, and the number of the calls whose growth is known. */
+/*
+ * @sum: the growth of a counter, summed over the calls for which the growth is known
+ * @calls: the number of these calls
+ */
 struct counter_side {
 	uint64_t sum;
 	uint64_t calls;
@@ -52,7 +55,10 @@ struct diff_field {
 	uint8_t counter;
 };
 
-/* The last field stands for all counters, so it is not a sort key. */
+/*
+ * The last field stands for the fields of all counters. This field has no value by which rows could
+ * be sorted, so this field is not a sort key.
+ */
 #define DIFF_FIELDS	13
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];

@@ -45,8 +45,8 @@ struct boxed_fields {
 };
 
 /*
- * Append a number whose type is described as a struct, such as a number of 128 bits.
- * Returns false for other values.
+ * Append a number whose type is described as a struct. An example is a number of 128 bits. Returns
+ * false for all other values.
  */
 bool argtext_put_plain(struct subject *s, const struct argspec *spec, const struct arg_value *value,
 		       struct strbuf *out);
