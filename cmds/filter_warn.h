@@ -18,14 +18,15 @@ void func_names_deinit(struct func_names *names);
 void func_names_add(struct func_names *names, const struct symtab *symbols);
 
 /*
- * Warn about each action that has no effect in its option. Also warn about filters of kernel
- * functions when the command records without -k.
+ * Warn about each spec with an action that the spec's option does not accept. The warning names the
+ * first such action of the spec. When the command records without -k, also warn about filters of
+ * kernel functions.
  */
 void filter_warn_ignored(const struct opts *opts);
 
 /*
- * True when filter_warn_unmatched() will print a warning. Otherwise, there is no need to collect
- * names for that function.
+ * True when filter_warn_unmatched() will print a warning. If false, the caller need not collect the
+ * argument @names of filter_warn_unmatched().
  */
 bool filter_has_unmatched(const struct opts *opts);
 

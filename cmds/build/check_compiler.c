@@ -23,10 +23,10 @@ static const char *const compilers[] = { "cc", "gcc", "clang", "c++", "g++", "cl
 /*
  * Options that are passed on to the compiler.
  *
- * @has_value: the value is in the same word or in the next one
+ * @has_value: the option has a value, in the same word or in the next word
  * @is_prefix: any text may follow @name in the word
- * @is_language: both commands of struct check_compiler get the option; false: only the command
- *               that preprocesses gets it
+ * @is_language: true: both commands of struct check_compiler get the option; false: only the
+ *               command @preprocess gets the option
  */
 struct option {
 	const char *name;
@@ -262,8 +262,9 @@ void check_compiler_deinit(struct check_compiler *compiler)
 }
 
 /*
- * Runs @argv with @fds as its standard descriptors. @fds are files in memory, because a pipe could
- * become full, and the compiler would wait forever.
+ * Runs the command @argv in @directory. @fds become the standard descriptors of the command. @fds
+ * are files in memory, not pipes. utrail reads the output only after the command has ended, so a
+ * compiler that fills a pipe would wait forever.
  */
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {

@@ -1,7 +1,7 @@
 /*
  * The code that all entry hooks share: the per-thread guard and the push of a frame. The guard is
- * set while a hook runs. If a signal handler interrupts a hook, the calls of the handler use a
- * second thread state with its own guard, the aside (aside.c).
+ * set while a hook runs. If a signal handler interrupts a hook, the calls of the handler use the
+ * aside (aside.c), a second state of the thread. The aside has a guard of its own.
  */
 #ifndef UTRAIL_LIBMCOUNT_GUARD_H
 #define UTRAIL_LIBMCOUNT_GUARD_H
@@ -53,9 +53,10 @@ static inline void guard_leave(struct thread *t)
 }
 
 /*
- * HOT: does the work of guard_leave() as the last action of a hook. If a signal handler has left
- * records in the aside (aside.c), calls guard_leave(). The compiler can make a jump of this last
- * call, so that the hook needs no prologue.
+ * HOT: does what guard_leave() does, and is used as the last action of a hook. If a signal handler
+ * has left records in the aside (aside.c), calls guard_leave(). Otherwise, clears the guard. Since
+ * the call of guard_leave() comes last, the compiler can turn the call into a jump. Then the hook
+ * needs no prologue.
  */
 static inline void guard_leave_fast(struct thread *t)
 {

@@ -101,7 +101,10 @@ static bool has_byte(const char *text, size_t len, char byte)
 	return false;
 }
 
-/* Writes all of @bytes, or nothing if there is no room for all. So no character is cut. */
+/*
+ * Writes all of @bytes. If there is no room for all of @bytes, writes nothing, and sets w->is_full.
+ * For this reason, a character of several bytes that is passed in one call is never split.
+ */
 static void put(struct writer *w, const char *bytes, size_t len)
 {
 	if (w->is_full || len > w->limit - w->text->len) {
@@ -169,7 +172,7 @@ static void put_repr(struct writer *w, struct py_object *o)
 		py.let_go(made);
 }
 
-/* Larger integers are not shown, since their conversion would take long. */
+/* The maximum number of bits of a shown integer. Converting a larger integer would take long. */
 #define INT_BITS_MAX 1000U
 
 static void put_int(struct writer *w, struct py_object *o)

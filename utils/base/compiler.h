@@ -11,7 +11,7 @@
 #define NORETURN		  __attribute__((noreturn))
 #define NOINLINE		  __attribute__((noinline))
 #define INLINE			  __attribute__((always_inline)) inline
-/* For functions that read whole words, and so may read beyond the end of an object. */
+/* For functions that read beyond the end of an object on purpose. */
 #define NO_SANITIZE_ADDRESS	  __attribute__((no_sanitize_address))
 /* A symbol of the probe that programs can see. All other symbols of the probe are hidden. */
 #define EXPORTED		  __attribute__((visibility("default")))

@@ -26,7 +26,8 @@ enum task_line_type {
  *   FORK      pid (of the child) ppid
  *   DLOPEN    tid sid base path (of the library)
  *
- * @path: without NUL at its end; after decoding, it points into the decoded text
+ * @path: has @path_len bytes and no NUL at the end. task_line_decode() lets @path point into the
+ *        text @in
  */
 struct task_line {
 	enum task_line_type type;

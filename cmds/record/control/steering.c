@@ -209,8 +209,9 @@ static void warn_no_match(const struct steering *steer, const struct spec *spec,
 }
 
 /*
- * Match the functions of all running processes with the specs, to set filter_entry.has_match. Files
- * that a process has named are read with the rights of that process.
+ * Match the functions of all running processes with the specs, to set filter_entry.has_match. Each
+ * process has named the files of its modules. To find the functions, the recorder reads these files
+ * with the rights of that process.
  */
 static void bind_all(struct steering *steer)
 {
@@ -261,8 +262,8 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 }
 
 /*
- * Makes a list of filters: first the filters of @before, then the filters of @change. If a spec of
- * @before has no effect, the spec is left out (@gone).
+ * Makes a list of filters: first the filters of @before, then the filters of @change. The specs of
+ * @before that have no effect are left out. In @gone, clearing_find_gone() has marked these specs.
  *
  * @texts: gets the specs as text
  */

@@ -69,8 +69,8 @@ void image_plan_make(struct planner *planner, struct plan plan,
 		plan_make_functions(planner, modules, nr, out);
 	/*
 	 * A spec may clear the filter of an earlier spec. All functions have now been matched with
-	 * all specs, so the filters that were not cleared are known. The flags OPT_IN_ALL are set
-	 * for these filters.
+	 * all specs, so the cleared filters are known. Compute the flags of OPT_IN_ALL again, from
+	 * the filters that remain.
 	 */
 	if (!planner->is_off && settings->filters->clears) {
 		plan.flags &= ~OPT_IN_ALL;

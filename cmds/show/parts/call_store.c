@@ -554,8 +554,9 @@ static bool may_have(const struct store_sum *block, const uint64_t *nodes)
 }
 
 /*
- * Searches the blocks in order. If a call was found, stops at the first block that cannot contain a
- * nearer call.
+ * Searches the blocks from the first to the last. A backward search goes from the last block to the
+ * first. After a call was found, stops at the first block whose calls are all farther from
+ * search->at_ns than @found is.
  */
 static int search_blocks(const struct call_store *store, const struct store_search *search,
 			 const uint64_t *nodes, bool has_found, struct stored_call *found)

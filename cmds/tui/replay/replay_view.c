@@ -12,9 +12,9 @@
  * milliseconds. Keys are checked between two steps.
  */
 #define WORK_LINES  (8ULL * PAGE_LINES)
-/* The maximum number of calls that one key press folds. */
+/* With one key press, at most this many calls are folded. */
 #define FOLDS_MAX   50000
-/* A call is slow when it took this many times the average time of its function. */
+/* A slow call takes at least SLOW_FACTOR times the average time of the called function. */
 #define SLOW_FACTOR 4
 
 static struct replay_view *replay_of(const struct tui_view *view)
@@ -249,8 +249,8 @@ static int add_up_funcs(struct replay_view *view)
 }
 
 /*
- * True for a slow call. The average times come from the call tree. The tree and @line do not share
- * their structs func, so the function is found by its name.
+ * True for a slow call. The average times come from the call tree. The struct func of @line is not
+ * the struct func in the tree, so strmap_get() looks up the function by name.
  */
 static bool is_slow(struct replay_view *view, const struct replay_line *line)
 {
@@ -297,15 +297,15 @@ static int go_to_slow(struct replay_view *view, struct uft_err *err)
 
 /* --- calls of the same caller --- */
 
-/* Returns the line at which the call of the cursor's line was entered. */
+/* Returns the cursor's line, or, when a call returns there, the line of that call's entry. */
 static uint64_t entry_of_cursor(struct replay_view *view)
 {
 	return replay_pages_entry_of(&view->pages, line_of(view, view->view.cursor));
 }
 
 /*
- * Finds the next call, from line @from on, that has the same caller as the call of line @of.
- * Returns false when the caller makes no more calls, or when the user ends the search.
+ * Searches from line @from on for the next call by the caller that made the call @of. Returns false
+ * when this caller makes no more calls, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -713,7 +713,7 @@ int replay_view_grow(struct replay_view *view, uint64_t until_ns, bool has_late_
 	return 0;
 }
 
-/* Gives numbers to more lines until @line is known, or until the user ends the wait. */
+/* Gives numbers to more lines until line @line has a number, or until the user ends the wait. */
 static int number_up_to(struct replay_view *view, uint64_t line, struct uft_err *err)
 {
 	int ret = 0;
@@ -762,9 +762,9 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 }
 
 /*
- * If passes can begin at marks (pages.can_seek), gives numbers to lines until a mark is later than
- * @time_ns, until all lines have numbers, or until the user presses a key. Returns the result of
- * replay_pages_at_time().
+ * If pages.can_seek is set, gives numbers to lines. Stops when the time of the last mark (struct
+ * replay_mark) is later than @time_ns, when all lines have numbers, or when the user presses a key.
+ * Returns the result of replay_pages_at_time().
  */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {

@@ -10,7 +10,7 @@
 
 /*
  * Append a copy of the @len bytes of @text, which have no NUL. Returns 0 or -ENOMEM. Do not use
- * words_push() on the same @args: it allocates less memory than this function expects.
+ * words_push() on the same @args: words_push() allocates less memory than arguments_add() expects.
  */
 int arguments_add(struct words *args, const char *text, size_t len);
 
@@ -18,7 +18,7 @@ int arguments_add(struct words *args, const char *text, size_t len);
 void arguments_drop(struct words *args, size_t nr);
 
 /*
- * @nr_tried: number of files that were read or could not be read
+ * @nr_tried: number of attempts to read a file, including failed attempts
  * @nr_bytes: number of bytes that were read
  * @nr_unread: number of words "@FILE" that remain because the file was not read
  */

@@ -11,7 +11,8 @@
  * The module whose .sym file is wanted.
  *
  * @build_id: "": the module has none
- * @any_path: a file with another path matches, too (--with-syms), unless its build-id differs
+ * @any_path: the path in the .sym file may differ from @path (--with-syms). If the file and the
+ *         module both have a build-id, the build-ids must still be equal
  */
 struct sym_query {
 	const char *path;

@@ -127,9 +127,9 @@ static const char *usual_name(enum fst_kind kind)
 }
 
 /*
- * Make a unique name for the field of a directive: KEY, if the format has "KEY=" before the
- * directive, else a word for the directive's kind. If this name is missing or used already, the
- * name is "arg" and a number.
+ * Make a unique name for the field of a directive. If the format has "KEY=" before the directive,
+ * the name is KEY. Otherwise, the name is the usual name of the directive's kind. If the kind has
+ * no usual name, or if the chosen name is used already, the name is "arg" and a number.
  */
 static char *name_field(const struct declared_event *event, const struct fst_piece *before,
 			enum fst_kind kind)

@@ -1,6 +1,6 @@
 /*
- * The values that are captured at a function's calls: the values that rules name, and those that
- * other sources know.
+ * The values that are captured at a function's calls. Rules name values. Debug information and a
+ * table of functions can describe further values.
  */
 #ifndef UTRAIL_SPEC_ARGFIND_H
 #define UTRAIL_SPEC_ARGFIND_H
@@ -10,9 +10,10 @@
 /*
  * The found specifications. Starts as { 0 } and ends with argfound_deinit().
  *
- * @retval: only its first specification counts
- * @from_debug, @from_table: enum argrules_about: subjects whose specifications come from debug
- *         information, or from a table of functions; the others come from rules
+ * @retval: only the first specification of the list counts
+ * @from_debug: the subjects (enum argrules_about) whose specifications come from debug information
+ * @from_table: the subjects whose specifications come from a table of functions. The specifications
+ *         of all other subjects come from rules
  */
 struct argfound {
 	struct argspecs args;

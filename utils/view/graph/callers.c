@@ -72,8 +72,8 @@ static size_t fold(struct call_pair *pairs, size_t nr)
 }
 
 /*
- * When the table is full, merge equal pairs before it grows: many nodes often have few different
- * pairs.
+ * Make room for one more pair. When the table is full, first merge equal pairs, because many nodes
+ * often share the same few pairs. Enlarge the table only if the table is then at least half full.
  */
 static int make_room(struct collector *c)
 {

@@ -17,9 +17,10 @@
 #define LARGE_CHANGE_NS 100000
 
 /*
- * A node of the combined tree stands for one call in both recordings. Its field @last points to the
- * call's node in the base (the first recording), and @after to the call's node in the pair (the
- * second recording). A pointer is NULL when that recording does not have the call.
+ * A node of the combined tree stands for a call that is in one recording or in both recordings. The
+ * node's field @last points to the call's node in the base (the first recording). The field @after
+ * points to the call's node in the pair (the second recording). If a recording lacks the call, the
+ * field for this recording is NULL.
  */
 static const struct tree_node *base_of(const struct tree_node *node)
 {
@@ -78,7 +79,10 @@ static int add_side(struct tree *both, struct tree_node *from, bool is_pair)
 	return 0;
 }
 
-/* First come the calls that only one recording has, and then those with the largest changes. */
+/*
+ * First come the calls that are in one recording only. After these calls come the calls that are in
+ * both recordings. In each of these two groups, calls with larger changes come first.
+ */
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct tree_node *x = *(struct tree_node *const *)a;
@@ -180,8 +184,8 @@ static int put_text(const struct tree_node *root, const struct graph_diff_config
 }
 
 /*
- * The width of a box is the larger of the call's times in the two recordings. So a call of only one
- * recording is visible.
+ * The width of a call's box is the longer of the call's times in the two recordings. If only one
+ * recording has the call, the width is the call's time in this recording.
  */
 static uint64_t picture_value(const struct tree_node *node)
 {
