@@ -201,8 +201,9 @@ static int record_then_show(const struct opts *opts, char *data_dir, struct uft_
 }
 
 /*
- * True when calls can be shown while the program runs. The calls are shown at the end if a report
- * must be printed first, or if a flight recording stays in memory.
+ * True when calls can be shown while the program runs. False when the user wants the calls at the
+ * end (--no-follow), when a report comes before the calls, when the calls stay in memory (a flight
+ * recording), and when no calls are recorded.
  */
 static bool can_follow(const struct opts *opts)
 {
@@ -253,8 +254,9 @@ static int show_while_recording(const struct opts *opts, char *data_dir, int ove
 }
 
 /*
- * Waits for the child that shows the calls, and returns its status. The recording is complete, so
- * an interrupt ends the view only.
+ * Waits for the viewer, the child that shows the calls. The recording is already complete, so an
+ * interrupt ends the viewer and nothing else. Returns the exit status of the viewer, CMD_DONE after
+ * an interrupt, or CMD_FAILED.
  */
 static int wait_for_viewer(pid_t pid, int ending_signal)
 {
@@ -488,7 +490,7 @@ static int live_in_temp_dir(const struct opts *opts, struct uft_err *err)
 	sigset_t blocked = interrupts(), before;
 
 	sigaddset(&blocked, SIGCHLD);
-	/* A signal must not end this process before it removes its files. */
+	/* No signal may end this process before the temporary directory is removed. */
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 
 	int ret = make_temp_dir(top, err);

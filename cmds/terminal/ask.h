@@ -10,7 +10,7 @@
 #include "utils/format/probe/request.h"
 
 /*
- * A recorder's name (request.h), and its possible owners.
+ * The name of a recorder (request.h), and the possible owners of the recorder.
  *
  * @owner: the owner of the data directory or of the recorded process. The recorder must belong to
  *         @owner, to root or to the caller
@@ -46,8 +46,8 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 		 struct request_answer *answer);
 
 /*
- * True while @dir is being recorded, according to its recorder. False for a flight recording, whose
- * files do not grow. Waits for the answer like ask_recorder().
+ * True when the recorder of @dir answers, and the files in @dir still grow. False for a flight
+ * recording, whose files do not grow. Waits for the answer like ask_recorder().
  */
 bool ask_is_recorded(const char *dir);
 
@@ -65,7 +65,7 @@ int ask_name_of_pid(pid_t pid, struct recorder_name *name);
 
 /*
  * Send a request with a text to the recorder @name. Waits and returns like ask_recorder(). -EPERM
- * means that the process that answers does not know the secret, or belongs neither to root, nor to
+ * means that the listening process does not know name->secret, or belongs neither to root, nor to
  * the caller, nor to the user name->owner.
  *
  * @words: the request's text, each word with its NUL
@@ -81,11 +81,11 @@ int ask_named(const struct recorder_name *name, enum request_type type, const st
 int ask_failed(int ret, const char *what, const char *whom, struct uft_err *err);
 
 /*
- * Wait until the recorder of @dir has finished its work, but at most ten seconds. This is needed
- * with --keep-pid, because the shell may continue before the recording is complete. If there is no
- * recorder, the function returns immediately. If the recorded program still runs, the function
- * waits only for an answer of the recorder. A recorder that is busy with a request of another
- * process answers later.
+ * Wait until the recorder of @dir has finished its work, but at most ten seconds. Readers need this
+ * wait after a recording with --keep-pid, because the shell may continue before the recording is
+ * complete. If there is no recorder, the function returns immediately. If the recorded program
+ * still runs, the function returns when the recorder answers. A recorder that is busy with a
+ * request of another process answers later.
  */
 void ask_wait_for_end(const char *dir);
 

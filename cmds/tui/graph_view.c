@@ -590,10 +590,10 @@ static uint32_t scan_siblings(const struct graph_view *view, uint32_t from, uint
 }
 
 /*
- * Returns the child of @parent in @view that corresponds to @item, or nr_items. @item belongs to an
- * earlier view. The search begins at @guess.
+ * Returns the index of the child of @parent in @view that corresponds to @item. @item belongs to an
+ * earlier view. If there is no such child, returns view->nr_items. The search begins at *@guess.
  *
- * @parent: the index of an item, or nr_items to search the sections
+ * @parent: the index of an item, or view->nr_items to search the sections
  */
 static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32_t *guess,
 			  const struct graph_item *item)
@@ -614,7 +614,8 @@ static uint32_t find_like(const struct graph_view *view, uint32_t parent, uint32
 /*
  * Folds the items of @view that are folded in @before.
  *
- * @now: gets, for each item of @before, the index of the same item in @view, or nr_items
+ * @now: gets, for each item of @before, the index of the same item in @view. If @view does not have
+ *       the item, the index is view->nr_items
  */
 static void carry_folds(struct graph_view *view, const struct graph_view *before, uint32_t *now,
 			uint32_t *guesses)

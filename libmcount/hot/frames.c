@@ -173,9 +173,9 @@ void frames_make_way(struct thread *t, uint64_t *slot)
 		planned_begin_estimate(t);
 	frames_leave_inside(t, (uint64_t)slot);
 	/*
-	 * If @slot still contains the trampoline's address, the function was entered by a tail
-	 * call, and the frames with @slot stay open. If @slot contains another address, the slot is
-	 * reused, and its old frames have ended.
+	 * If @slot still contains the trampoline's address, a tail call has entered the function
+	 * that begins now, and the frames with @slot stay open. If @slot contains another address,
+	 * a new call has reused the slot, and the old frames with @slot have ended.
 	 */
 	while (t->top->slot == (uint64_t)slot && !(t->top->ret && *slot == TRAMPOLINE))
 		frames_leave_any(t);
@@ -245,8 +245,9 @@ uint64_t frames_find_return(uint64_t slot)
 	uint64_t ret = look_for_return(slot);
 
 	/*
-	 * If @ret is 0, the return address is lost. The program has overwritten the probe's memory,
-	 * or newer slots have replaced this slot in the table of old returns.
+	 * If @ret is 0, the return address for @slot is lost. Either the program has overwritten
+	 * the probe's memory, or entries of other slots have replaced the entry of @slot in the
+	 * table of old returns.
 	 */
 	if (!ret)
 		__builtin_trap();

@@ -8,8 +8,8 @@
 #include "libmcount/program/loaded.h"
 
 /*
- * A bit of a symbol's version (ELF Versym): the version is not the symbol's default version. A
- * program that is linked today does not use such a version.
+ * A bit of a symbol's version number (ELF Versym). If the bit is set, the symbol does not have the
+ * default version of the name. A program that is linked today does not use such a symbol.
  */
 #define HIDDEN_VERSION 0x8000
 
@@ -34,7 +34,8 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 }
 
 /*
- * True for the kernel's module (vDSO), whose name is not a path. No call is bound to its functions.
+ * True for the kernel's module (vDSO). The name of the vDSO is not a path. The dynamic linker binds
+ * no call to a function of the vDSO.
  */
 static bool is_of_kernel(const struct dl_phdr_info *info)
 {

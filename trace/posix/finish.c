@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The longest waits: BEGIN_NS until the keeper begins, STUCK_NS until the process that writes the
- * log makes progress, and WAIT_NS until the log is complete.
+ * The longest waits: BEGIN_NS until the keeper begins to complete the log, STUCK_NS until the
+ * process that completes the log makes progress, and WAIT_NS until the log is complete.
  */
 #define BEGIN_NS 1000000000ull
 #define STUCK_NS 10000000000ull
@@ -35,10 +35,10 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	int error;
 
 	/*
-	 * A previous writer may have appended this STOP, and may have been killed afterwards. In
-	 * that case the log needs no other STOP. If the last record of the log is a STOP of the
-	 * owner, the stream may still have been running: a filter may have left out the START after
-	 * that STOP. In that case the log needs another STOP.
+	 * If the log ends with a STOP from an earlier attempt to complete the log, no other STOP is
+	 * needed. If the log ends with a STOP of the owner, another STOP is needed only when the
+	 * stream was running again at the end. A filter may have left out the START after the
+	 * owner's STOP.
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;
@@ -50,7 +50,10 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	return error;
 }
 
-/* Copies all events. Threads that saw the stream while it was open may still be writing. */
+/*
+ * Copies all events of the stream to the log. Some threads may have begun to record an event before
+ * the stream was closed. Therefore the loop ends only after a round without new events.
+ */
 static int copy_events(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
@@ -181,8 +184,8 @@ void pxt_left_name(char name[64], unsigned int number, uint32_t serial)
 }
 
 /*
- * Removes the files of the finished stream @stream. If another stream has @number now, the file of
- * the other stream stays.
+ * Removes both files that the finished stream @stream may have: s-N, where N is @number, and
+ * d-N-SERIAL. If s-N now belongs to another stream, s-N stays.
  */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream)
 {

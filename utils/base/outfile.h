@@ -32,13 +32,15 @@ struct outfile {
  * refused as in place_find().
  *
  * A regular or new file is written under a random name in the file's directory, then renamed. A
- * file that replaces an old file gets the owner, group and mode of the old file. But if @mode has
- * rights for the owner alone, the new file gets from the old mode the rights of the owner alone. A
- * file that replaces no old file gets @mode without the bits of the umask.
+ * file that replaces an old file gets the owner, group and mode of the old file. If @mode has
+ * rights for the owner alone, the new file gets no rights for the group and for others, even if the
+ * old file has such rights. A file that replaces no old file gets @mode without the bits of the
+ * umask.
  *
- * A device, a pipe, and a file whose owner or group we cannot give to a new file are written in
- * place. If @path leads to a link of procfs (as /dev/stdout does), the new content is appended to
- * the file. A block device, a socket, and a pipe without a reader are errors.
+ * Devices and pipes are written in place. A regular file is written in place if a new file cannot
+ * get the old file's owner, group and mode. If @path leads to a link of procfs (as /dev/stdout
+ * does), the new content is appended to the file. A block device, a socket, and a pipe without a
+ * reader are errors.
  */
 int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_err *err);
 
@@ -58,17 +60,18 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Check that outfile_open() would accept @path, and create nothing. Call this at the start when the
- * output is written hours later. Returns 0 or a negative errno. Devices and pipes are not opened:
- * neither their rights nor the reader of a pipe are checked.
+ * Check that outfile_open() would accept @path, and create nothing. If the output is written hours
+ * after the start of a command, call this function at the start. Returns 0 or a negative errno.
+ * Devices, pipes and links of procfs are not opened. So the function does not check the caller's
+ * rights for these files, and does not check that a pipe has a reader.
  */
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
  * Open @path for appending. A new file gets @mode without the bits of the umask. Returns the
  * descriptor, or a negative errno and fills @err. This function refuses the same links, pipes and
- * owners as outfile_open(). If others may write to the directory, it also refuses a file with
- * several hard links.
+ * owners as outfile_open(). If the directory is shared with other users (is_shared of struct
+ * place), a regular file with several hard links is refused.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

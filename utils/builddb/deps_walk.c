@@ -141,8 +141,8 @@ static int step_content(struct deps_walk *walk, uint32_t content, uint64_t ns, b
 }
 
 /*
- * Walk from a parent to its forked children, or from a child to its parent. A child has its
- * parent's memory until it calls execve(2).
+ * Walk from a parent to its forked children, or from a child to its parent. A child depends on its
+ * parent, because the child has the parent's memory until the child calls execve(2).
  */
 static int step_family(struct deps_walk *walk, size_t at, uint64_t ns)
 {

@@ -362,7 +362,7 @@ static void put_tally(struct export *ex, const struct tally *tally, uint64_t len
 	sink_lit(ex->sink, "\n");
 }
 
-/* Write the table. It also lists declared events that never occurred. */
+/* Write the table. A declared event that never occurred has a row with the count 0. */
 static int put_tallies(struct export *ex, struct uft_err *err)
 {
 	const struct declared_events *declared = &ex->texts.kinds.declared;

@@ -1,4 +1,7 @@
-/* Languages whose calls are not like those of C, and the marks of their compilers in a file. */
+/*
+ * Recognises files that are written in Go, OCaml or Haskell. Calls of these languages are not like
+ * calls of C. The compilers of these languages leave marks in a file.
+ */
 #ifndef UTRAIL_OBJECT_RUNTIMES_H
 #define UTRAIL_OBJECT_RUNTIMES_H
 

@@ -1,4 +1,4 @@
-/* Finds the calls that were open when children were forked, for filters (see forks.h). */
+/* For filters: finds the calls that were open in a parent at each fork (see forks.h). */
 #include "utils/pipeline/forks.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
  * @call: the state of the filter at the task's last fork(2), if @has_call. This state is kept until
  *        the child begins. The child may begin after fork(2) has returned in the parent
  * @children: the forked children of all tasks, sorted by time
- * @at: the index of the next child to look at. This task's children with lower indexes have got
- *      their states
+ * @at: the index of the next child to look at. If a child of this task has a lower index,
+ *      pipe->at_fork already has the state for this child
  */
 struct parent {
 	struct pipeline *pipe;
@@ -113,9 +113,9 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
 	/*
-	 * @children is sorted by the time at which the children began. A forked parent began before
-	 * its children. So the state of this parent is known before read_parent() reads the
-	 * parent's records.
+	 * @children is sorted by the time at which the children began. A parent may itself be a
+	 * forked child. Such a parent stands before its own children in @children, so its state is
+	 * in pipe->at_fork before read_parent() reads the records of this parent.
 	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);

@@ -13,8 +13,8 @@ struct nearest;
 #define COUNTERS_TOO_MANY  "at most 8 counters are read by name in one recording"
 
 /*
- * @name: the name in recordings, which is never an alias. If the user gave an event of the
- *        processor by its code, the name is this code, in lower case and without leading zeros
+ * @name: the name in recordings, which is never an alias. If the user gave the code of a processor
+ *        event, the name is this code, in lower case and without leading zeros
  * @type, @config: members of struct perf_event_attr
  */
 struct counter {
@@ -37,7 +37,10 @@ bool counter_parse(const char *name, struct counter *out);
 /* Offer the names of all counters, without aliases and codes. */
 void counters_offer(struct nearest *near);
 
-/* Add @one, unless @all has it. Returns its index, or -ENOSPC when there are too many. */
+/*
+ * Add @one to @all, unless a counter with the same name is in @all. Returns the index in @all of
+ * the counter with this name, or -ENOSPC when @all has no room for @one.
+ */
 int counters_add(struct counters *all, const struct counter *one);
 
 #endif

@@ -12,7 +12,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The range [@at, @end) is unread: offsets in @bytes, or in the file @fd if @bytes is NULL.
+ * The bytes from offset @at up to, but not including, offset @end are unread. The offsets count
+ * from @bytes, or from the beginning of the file @fd if @bytes is NULL.
  *
  * @start: the offset in the file at which the packed form of @bytes begins; used in messages
  */
@@ -37,8 +38,8 @@ static inline uint64_t tracedat_cursor_left(const struct tracedat_cursor *in)
 }
 
 /*
- * Read @len bytes, or a number. Returns -EBADMSG with the place when fewer bytes are left, or a
- * negative errno of read(2). A number is unchanged after a failure.
+ * Read @len bytes, or a number. Returns 0, -EBADMSG when too few bytes are unread, or a negative
+ * errno of pread(2). After a failure, @err contains the position, and a number is unchanged.
  */
 int tracedat_take(struct tracedat_cursor *in, void *to, size_t len, struct uft_err *err);
 int tracedat_take_u16(struct tracedat_cursor *in, uint16_t *value, struct uft_err *err);

@@ -276,7 +276,7 @@ static int compact_publish(struct store *store, const char *name, const struct i
 
 static int compact_read(struct store *store, const char *name, size_t max, struct strbuf *out)
 {
-	/* The recorder reads only small files, and no files of records. */
+	/* The recorder never reads files of records, so the store need not decode records. */
 	return datadir_records_tid(name) ? -EINVAL : store_read(of(store)->inner, name, max, out);
 }
 

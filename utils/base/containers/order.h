@@ -1,6 +1,6 @@
 /*
- * Comparisons for qsort(3) and bsearch(3), and a binary search. They are for arrays of numbers, and
- * of structs that begin with a number.
+ * Comparisons for qsort(3) and bsearch(3), and a binary search. The elements of the arrays are
+ * numbers, or structs that begin with a number.
  */
 #ifndef UTRAIL_BASE_ORDER_H
 #define UTRAIL_BASE_ORDER_H
@@ -45,7 +45,8 @@ static inline size_t order_count_until(const void *array, size_t nr, size_t size
 }
 
 /*
- * Count the elements below @limit. The result is the index of the first element that is not below.
+ * Count the elements below @limit. The result is the index of the first element that is not below
+ * @limit.
  */
 static inline size_t order_count_below(const void *array, size_t nr, size_t size, uint64_t limit)
 {

@@ -1,6 +1,6 @@
 /*
- * The layout of types in calls: alignment, and types that fill one vector register (see
- * dwarf_type.h).
+ * Finds the alignment of types, and the types that fill one vector register. The place of an
+ * argument in a call depends on these facts (see dwarf_type.h).
  */
 #include "utils/object/dwarf/dwarf_type.h"
 
@@ -53,7 +53,10 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 		uint32_t own = MAX(alignment(loader, &type, nesting + 1),
 				   number_of(&child, DW_AT_alignment));
 
-		/* Ignore a member whose offset does not fit its alignment: the struct is packed. */
+		/*
+		 * If the member's offset is no multiple of the member's alignment, the struct is
+		 * packed, and the member does not count.
+		 */
 		if (own && offset % own == 0)
 			most = MAX(most, own);
 	} while (dwarf_next(loader, &child));
@@ -76,7 +79,8 @@ static uint32_t alignment(struct dwarf_loader *loader, Dwarf_Die *die, int nesti
 	if (dwarf_is_class(&type)) {
 		own = alignment_of_parts(loader, &type, nesting);
 		/*
-		 * A struct whose size does not fit its alignment is packed, and needs no alignment.
+		 * If the struct's size is no multiple of the largest alignment of a member, the
+		 * struct is packed. A packed struct may begin at any address.
 		 */
 		if (bytes % own)
 			own = 1;
@@ -97,7 +101,10 @@ uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die)
 	return alignment(loader, die, 0);
 }
 
-/* Find the part of a struct that has only one part. */
+/*
+ * Set @part to the type of the only member or base class of a struct. Returns false when the struct
+ * has another number of members and base classes, or when the type is unknown.
+ */
 static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *part)
 {
 	unsigned nr = 0;

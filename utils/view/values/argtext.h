@@ -8,9 +8,8 @@
 #include "utils/pipeline/event.h"
 
 /*
- * @color: the colours of strings, symbols and enums. It also tells whether text is escaped for HTML
- *         or for a terminal. With COLOR_MODE_OFF, which exporters use, text is escaped for a
- *         terminal.
+ * @color: the colours of strings, symbols and enums. With COLOR_MODE_HTML, text is escaped for
+ *         HTML. With any other value, text is escaped for a terminal. Exporters use COLOR_MODE_OFF
  */
 struct argtext {
 	struct trace_data *data;
