@@ -59,7 +59,8 @@ static int check_syms_dir(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Appends the places of other recordings to the error when the path is missing or not a directory.
+ * If @ret says that there is no recording (-ENOENT, -ENOTDIR), appends advice to @err, for example
+ * the paths of recordings nearby (near_data_add()).
  */
 static int report_no_data(const struct opts *opts, int ret, struct uft_err *err)
 {
@@ -170,8 +171,8 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 	if (opts_is_of_live(opts))
 		return CMD_NO_DATA;
 	/*
-	 * Tasks without a probe may occur in the kernel's files and in proc.dat. Their events are
-	 * outside of all functions.
+	 * The kernel's files and proc.dat may have events of tasks without a probe. These events
+	 * are outside of all functions.
 	 */
 	if (has_kernel || has_cpu_files(data, "perf-cpu") || has_processes) {
 		bool shows_outside = opts->event_full || (opts->cmd->bit & CMD_EVENTS);

@@ -11,8 +11,8 @@
 
 #define HELP_COLUMN    30
 /*
- * A terminal that is narrower than HELP_WIDTH_TWO gets one column, where the text of an option
- * begins in the line after the name.
+ * A terminal that is narrower than HELP_WIDTH_TWO gets one column. The text of an option then
+ * begins on the line below the option's name, at column HELP_INDENT.
  */
 #define HELP_INDENT    8
 #define HELP_WIDTH_TWO 60

@@ -32,8 +32,9 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when the decision about the next call depends only on the function that is called. While the
- * recorder has a new plan or ends the recording, probe_skips is false, and so is the result.
+ * True when the decision about the next call depends only on the function that is called. In a
+ * steerable process, the recorder clears probe_skips to announce a new plan or the end of the
+ * recording. The result is then false.
  */
 static inline bool planned_is_simple(const struct thread *t)
 {
@@ -71,9 +72,9 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 }
 
 /*
- * True when planned_is_alike() is true and no value is captured. When a thread calls such a
- * function for the first time, a hook handles the call. The stubs record the thread's later calls
- * of the function.
+ * True when planned_is_alike() is true, and calls of @func have no values to capture. In this case,
+ * a hook handles a thread's first call of @func. The stubs record the thread's later calls of
+ * @func.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -97,9 +98,11 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
 }
 
 /*
- * Pushes the frame to which @pf belongs. pf->before keeps planned.now, which is restored when the
- * call ends. The push comes before any change of planned.now, because a signal handler may leave
- * this function by longjmp().
+ * Pushes the frame to which @pf belongs. Copies planned.now to pf->before. When the call ends,
+ * planned.now is restored from pf->before.
+ *
+ * The push comes before any change of planned.now. Otherwise, if a signal handler left by longjmp()
+ * between the change and the push, no frame could restore planned.now.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -205,8 +208,9 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * If @result is not NULL, captures the return value by @result, and then clears pf->result. From
- * then on, this frame does not keep the plan that contains @result from being freed.
+ * If @result is not NULL, captures the return value by @result, and then clears pf->result. Until
+ * pf->result is cleared, this frame needs the plan that contains @result, and the plan is not freed
+ * (planned_needs()).
  *
  * @pf: the struct planned_frame of @f
  */
@@ -272,7 +276,10 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			args = func->args;
 			result = func->result;
 		}
-		/* fault_look() needs much stack, so only planned_prepare() calls it. */
+		/*
+		 * Take the slow path. Only there, planned_prepare() calls fault_look(). This
+		 * function needs much stack, so it runs before arguments are captured.
+		 */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
 	}

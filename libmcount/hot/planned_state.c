@@ -41,8 +41,8 @@ uint64_t planned_own_return(const struct frame *f)
 }
 
 /*
- * Changes only the slots of the callers of @f. The return address of @f stays replaced, so that @f
- * returns to the trampoline.
+ * Changes the return addresses in the slots of the callers of @f. Does not change the slot of @f,
+ * so that @f returns to the trampoline.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
@@ -80,7 +80,8 @@ bool planned_make(struct thread *t)
 	if (!p)
 		return false;
 	/*
-	 * frames[0] counts as written. So a search for the first ENTRY to be written stops there.
+	 * frames[0] has no ENTRY, but has the flag PLANNED_WRITTEN. So the search from the top down
+	 * for frames whose ENTRY is not written yet ends at frames[0], at the latest.
 	 */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);
@@ -333,9 +334,10 @@ void planned_take_up(struct thread *t)
 /*
  * A thread stores a plan first in @taking and then in @plan. After planned_take_up() has stored a
  * newer plan in @plan, only frames may still need the older plan. This function checks @taking,
- * @plan and the frames in this order, so that no plan is missed when the thread moves the plan to
- * the next place during the checks. The last frame checked is the frame above @top: for a moment
- * after a thread has popped a frame, the thread still uses the data of the frame.
+ * @plan and the frames in this order. A plan passes through these places in the same order, so the
+ * checks do not miss a plan that moves meanwhile. The last frame checked is the frame above
+ * thread.top: after a thread has popped a frame, the thread still uses the frame's data for a
+ * moment.
  */
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end)
 {

@@ -1,5 +1,6 @@
 /*
- * Plans that change while the program runs. A process learns that there is a new plan, and gets it.
+ * Gives a running process a new plan. Hooks notice that the recorder has news, and a thread of the
+ * program then asks the recorder for the new plan.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLAN_UPDATE_H
 #define UTRAIL_LIBMCOUNT_PLAN_UPDATE_H
@@ -8,9 +9,12 @@
 
 /*
  * The probe has neither a thread nor a descriptor to receive news. Instead, the recorder writes a
- * word that hooks read under every plan. The word is arena.news if the plan has PLAN_STEERABLE, and
- * control_page.finished otherwise. The recorder also clears probe_skips, for the entry stubs. After
- * that, one thread asks for the plan (doc/internals/plans.md, "Who asks for a plan").
+ * word that hooks read while probe.plain is false. If the plan has PLAN_STEERABLE, the word is
+ * arena.news. Otherwise, the word is control_page.finished.
+ *
+ * With PLAN_STEERABLE, the recorder also clears probe_skips, because some calls read probe_skips in
+ * place of the word. If there is a new plan, one thread then asks for the plan
+ * (doc/internals/plans.md, "Who asks for a plan").
  */
 
 struct planned;
@@ -38,8 +42,9 @@ void plan_update_obey(struct thread *t);
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 
 /*
- * COLD, after the first plan has come; SLOW in a forked child, after it has got an arena of its
- * own. After this call new plans reach the process, if it is steerable.
+ * COLD when called after the process has received its first plan. SLOW when called in a forked
+ * child that has received an arena of its own. If the plan is steerable, new plans reach the
+ * process after this call.
  */
 void plan_update_begin(void);
 

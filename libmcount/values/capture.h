@@ -50,7 +50,7 @@ static inline uint64_t capture_widen(uint64_t word, uint8_t narrow)
 	return word << unused >> unused;
 }
 
-/* Does the work of capture_args(), quickly if there is a single integer in a register. */
+/* Like capture_args(), but faster if the only value to capture is an integer in a register. */
 static inline uint32_t capture_args_quick(const struct capture_step *head,
 					  const struct arch_regs *regs, const uint64_t *slot,
 					  uint8_t *to)

@@ -196,7 +196,10 @@ static void log_as_text(const struct fstrace_event_impl *impl, const struct fst_
 	struct fst_held held;
 
 	fst_text_init(&line);
-	/* Functions of the program run one at a time, since they may use static buffers. */
+	/*
+	 * %I and %J call functions of the program. The lock makes these functions run one at a
+	 * time, because the functions may use static buffers.
+	 */
 	if (impl->format->has_calls)
 		fst_lock_threads(&held);
 	put_line(&line, impl, spot, values);
@@ -259,9 +262,9 @@ static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot
 	else if ((consumers & FST_TO_TEXT) || (!consumers && !recorded))
 		log_as_text(impl, spot, values);
 	/*
-	 * In all other cases the event is not written. The event was switched on for a recorder
-	 * that records another process, or for a recorder that detached after the program had
-	 * checked the event's flag.
+	 * If none of the conditions above is true, the event is not written. In this case, the
+	 * event was switched on for a recorder that records another process, or for a recorder that
+	 * detached after the program had checked the event's flag.
 	 */
 
 	errno = spot->error;

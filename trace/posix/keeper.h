@@ -9,7 +9,10 @@
 #include "posix/posix.h"
 #include "posixlog/log.h"
 
-/* The last STOP in a log, if no record of the stream follows it. */
+/*
+ * The kind of the last STOP in a log. PT_NO_STOP: the log has no STOP, or a record of the stream
+ * follows the last STOP.
+ */
 enum pxt_stop {
 	PT_NO_STOP,
 	PT_STOP_OF_OWNER,     /* the stream may run again after this STOP */
@@ -61,7 +64,7 @@ struct pxt_log_part {
 
 _Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
-/* Returns the stream's part for its log, or NULL when the stream has no log. */
+/* Returns the part of the stream with the data about the log, or NULL when there is no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 {
 	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
@@ -72,7 +75,8 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  *
  * @taken: the stream's records before this position are in the log
  * @settled: the length of the log up to the end of these records
- * @has_stop: enum pxt_stop. Records that are in the stream, but not in the log, do not count
+ * @has_stop: enum pxt_stop: describes the log alone. Records that are in the stream, but not in
+ *         the log, do not change @has_stop
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -117,7 +121,10 @@ bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t by
  * @stream, @bytes: the mapped stream, and the number of mapped bytes
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
-/* Returns the stream's part for its log, or NULL when no log needs completion. */
+/*
+ * Returns the part of the stream with the data about the log. Returns NULL when there is no log,
+ * when the log needs no completion, or when the stream is damaged.
+ */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
  * For a process that opens a log. If the owner of the log's stream is alive, the log does not
@@ -127,8 +134,9 @@ struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
  */
 void pxt_finish_file(int fd);
 /*
- * Store in @name the new name for the file of an ended stream whose log is not complete. Renaming
- * the file frees the stream's number @number.
+ * If a stream has ended and the stream's log is not complete, the stream's file gets a new name.
+ * Store this name in @name. When the caller has renamed the file, the stream's number
+ * @number is free.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 /* Remove the stream's file. Called with the folder's lock. */
@@ -154,7 +162,10 @@ struct pxt_keeping {
 
 void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keeping,
 		      struct pxt_log_part *part);
-/* End the keeper, after the stream was closed and its log completed. */
+/*
+ * End the keeper. Before this call, the owner closes the stream. If there is a log, the owner also
+ * completes the log as far as possible, and sets pxt_log_part.is_done.
+ */
 void pxt_keeper_end(const struct pxt_keeper *keeper);
 
 /*

@@ -41,7 +41,7 @@ void prepared_deinit(struct prepared *prepared);
 #define cleanup_prepared cleanup(prepared_deinit)
 
 /*
- * True when functions of @file have room for hooks:
+ * True when functions of @file should have room for hooks, in at least one of these forms:
  *
  * - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
  * - places in the section xray_instr_map (clang -fxray-instrument)

@@ -18,8 +18,8 @@
 #define PART	    64
 
 /*
- * Returns the number of bytes that a file of @size bytes reserves at a time. It is the largest
- * power of two up to @size, but at most RESERVE_MAX. It is 0 for a file smaller than RESERVE_MIN.
+ * Returns the number of bytes to reserve at a time for a file of @size bytes: the largest power of
+ * two up to @size, but at most RESERVE_MAX. Returns 0 for a file smaller than RESERVE_MIN.
  */
 static uint64_t step_of(uint64_t size)
 {
@@ -30,8 +30,8 @@ static uint64_t step_of(uint64_t size)
 
 /*
  * True when the file is on ext4, and @step bytes are at most 1/PART of the free space. In
- * measurements only ext4 was faster with reserved space. On tmpfs the kernel clears all pages when
- * they are reserved.
+ * measurements, reserved space made writes faster on ext4, but on no other file system. On tmpfs,
+ * a reservation makes the kernel clear all reserved pages at once.
  */
 static bool has_room(int fd, uint64_t step)
 {

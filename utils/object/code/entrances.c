@@ -136,7 +136,10 @@ static void look_between(struct search *s, uint64_t start, uint64_t end)
 	}
 }
 
-/* Returns the end of the function before function @index, or the start of @sec if that is later. */
+/*
+ * Returns the larger of two addresses: the end of function @index - 1, and the start of @sec. If
+ * @index is 0, returns the start of @sec.
+ */
 static uint64_t end_before(const struct code *code, size_t index, const struct code_section *sec)
 {
 	return index ? MAX(code->funcs[index - 1].end, sec->start) : sec->start;
@@ -233,8 +236,9 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 
 /*
  * True when @addr is the site or the entry of s->places[@i], this place is at the start of a
- * function, and a jump at s->places[@i - 1] does not overwrite @addr. Most references to such an
- * address are calls.
+ * function, and a jump at s->places[@i - 1] does not overwrite @addr. In this case,
+ * scan_note() drops the reference to @addr, because most references to the start of a function are
+ * calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -245,9 +249,9 @@ static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 }
 
 /*
- * Keep a reference to @addr from code or data, if @addr is near one of s->places. A reference to
- * the start of a function is kept only if a jump at the previous place would overwrite @addr
- * (is_entry()).
+ * @addr is the target of a reference in code or data. Keep the reference if @addr is near one of
+ * s->places. If @addr is at the start of a function, keep the reference only if a jump at the
+ * preceding place would overwrite @addr (is_entry()).
  */
 static void scan_note(uint64_t addr, void *arg)
 {
@@ -569,8 +573,9 @@ static void apply_lead(struct search *s, const struct lead_note *n)
 }
 
 /*
- * Apply the notes to the windows. A note about a whole function has the address of the function's
- * start, which may be far before the window.
+ * Apply the notes in @leads to the windows. A note with LEAD_UNKNOWN is about a whole function, and
+ * contains the address of the function's start. This address may be far before the first window.
+ * So the loop begins at or before the start of the function that contains the first site.
  */
 static void apply_all(struct search *s, const struct leads *leads)
 {
@@ -586,8 +591,8 @@ static void apply_all(struct search *s, const struct leads *leads)
 }
 
 /*
- * Returns the index of the first function from which a short jump may reach @site or the bytes
- * after it.
+ * Returns the index of the first function from which a short jump may reach the bytes around @site
+ * (struct window).
  */
 static size_t first_near(const struct search *s, uint64_t site)
 {

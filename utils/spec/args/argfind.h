@@ -34,7 +34,8 @@ typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 
 /*
  * @is_auto: look up all functions, even those without a rule (-a)
- * @debug, @table: two sources. @debug is asked first. NULL: there is no such source
+ * @debug, @table: two sources of specifications. @debug is asked first. NULL: there is no such
+ *         source
  * @self: the first argument of @debug and @table
  * @has_texts: the values are texts, even if rules ask for other formats (utils/format/callables.h)
  */
@@ -48,11 +49,11 @@ struct argfind {
 };
 
 /*
- * Find the values to capture at calls of the function @subject, and add them to the empty @found.
- * Returns 0 or a negative errno.
+ * Find the specifications of the values to capture at calls of the function @subject. Add these
+ * specifications to @found, which must be empty. Returns 0 or a negative errno.
  *
- * The recorder captures values by the found specifications. Readers find the same specifications
- * with this function, and parse payloads by these specifications (doc/formats/info.md, "Argument
+ * The recorder captures values by these specifications. A reader calls this function to find the
+ * same specifications, and parses payloads with the specifications (doc/formats/info.md, "Argument
  * specifications").
  */
 int argfind_function(const struct argfind *find, const struct argrules_subject *subject,

@@ -24,14 +24,16 @@ struct tree_details {
 };
 
 /*
- * All calls of a function that have the same call path. Functions with the same name count as one.
+ * A node stands for all calls that have the same call path. Functions with the same name count as
+ * one function.
  *
  * @func: NULL for a root
  * @first, @next: the first child, and the next sibling; tree_finish() sorts children by the times
  *         of their first calls
  * @last, @after: hints for a fast look-up: the child that was called last, and the sibling that was
  *         called after this node
- * @calls: the number of entries, and of returns from calls whose entry is not in the range
+ * @calls: the number of entries, plus the number of returns from calls whose entry was not recorded
+ *         or is outside of the range
  * @total_ns: the times of all calls, including recursive ones; if a call is open at the end, its
  *         time until the end counts
  * @first_ns: the start of the first call
@@ -117,8 +119,8 @@ struct tree_unseen {
  * @wants_counters: the growth of counters is added up (tree_node.value); needs @kinds
  * @counts_outside: true: all time off the CPU counts; false: only time off the CPU within
  *         functions counts
- * @counts_inherited: if a forked child returns from a call of its parent, this call is counted
- *         again for the child
+ * @counts_inherited: a forked child may return from a call that the parent entered before the fork.
+ *         true: the child counts such a call once more; false: only the parent counts such a call
  * @roots: one for each of data->sessions, and one more for recordings without sessions
  * @children: forked tasks by parent and time
  * @forks: an element for each forked child, at the index task->index of the child; NULL before the
@@ -130,8 +132,8 @@ struct tree_unseen {
  * @kinds: kinds of events; a POINT becomes a call that takes no time, and the name of the event is
  *         the name of the called function. NULL: POINTs are left out, and counted in @nr_dropped
  * @point_funcs: the functions of POINTs, by the ids of the events
- * @parked: for each task, the position in the tree where the task goes on with its next part; NULL
- *         before the first part
+ * @parked: used when the events of each task come in several parts. For each task, by task->index:
+ *         the position in the tree that the task has reached. NULL before the first event
  */
 struct tree {
 	const struct pipeline *pipe;
@@ -178,8 +180,9 @@ int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all nodes of @from, which got other events of the same recording. Only tree_deinit() may be
- * called for @from afterwards. Returns 0, or a negative errno with @err.
+ * Add all nodes of @from to @tree. The two trees must have received different events of the same
+ * recording. Only tree_deinit() may be called for @from afterwards. Returns 0, or a negative errno
+ * with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
@@ -190,8 +193,10 @@ int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uft_err *err);
 
 /*
- * Call this after the last event. It moves the calls of a forked process below the call that forked
- * this process, sorts children by time, and sums up the roots. Returns 0, or -ENOMEM with @err.
+ * Call this function after the last event. The function moves the calls of a forked process below
+ * the call that forked this process. Then the function sorts children by time, and sets the total
+ * time of each root to the sum of the total times of the root's children. Returns 0, or -ENOMEM
+ * with @err.
  */
 int tree_finish(struct tree *tree, struct uft_err *err);
 

@@ -7,14 +7,19 @@ import { Sources } from "../model/sources.js";
  * about the growth of a recording.
  */
 const SOON_MS = 150, LATER_MS = 2000;
-/** The time in ms before each request about the server's progress in summing up calls. */
+/**
+ * While the server sums up calls, the page asks for the server's progress again and again. The page
+ * waits this time, in ms, before each such request.
+ */
 const PROGRESS_MS = 250;
 /** The number of texts in a request, and the number of texts that are kept. */
 const TEXTS_ASKED = 64, TEXTS_KEPT = 5000;
 /**
- * Events of a task at the same time have different depths. An event's depth is the number of the
- * event's kind, plus KINDS for each earlier event of this kind at that time. At most 15 earlier
- * events count (INDEX_AT_ONCE in cmds/show/parts/index.h).
+ * The depth of an event is k + n * KINDS (INDEX_KINDS_MAX in cmds/show/parts/index.h):
+ *
+ * - k is the number of the event's kind, from 0 to KINDS - 1.
+ * - n is the number of earlier events with the same task, time and kind, but at most 15
+ *   (INDEX_AT_ONCE). So up to 16 events with the same task, time and kind have different depths.
  */
 const KINDS = 4096;
 /** The text that is shown until a requested text has been received. */
@@ -22,8 +27,8 @@ const COMING = " …";
 /** The time after which a failed request is repeated, in ms. */
 const AGAIN_MS = 500;
 /**
- * A request covers more than the picture, so that dragging has no delay. On each side, the request
- * covers this additional part of the picture's width.
+ * A request covers more than the visible range, so that dragging has no delay. On each side, the
+ * request adds this fraction of the visible range's width.
  */
 const BESIDE = 0.5;
 
@@ -31,9 +36,9 @@ const BESIDE = 0.5;
 /** @typedef {import("../model/functions.js").FunctionRow} FunctionRow */
 
 /**
- * The server's report on its reading.
+ * The progress and the results of the server's reading.
  * @typedef {object} ReadingState
- * @property {number} generation it changes when the recording is read again
+ * @property {number} generation changes when the recording is read again
  * @property {boolean} isDone
  * @property {number} progress from 0 to 1
  * @property {string} base
@@ -41,9 +46,9 @@ const BESIDE = 0.5;
  * @property {string} failure
  * @property {import("../model/task.js").TaskInfo[]} tasks
  * @property {string[]} functions the names that the page does not have yet
- * @property {number[]} calls of each function, after everything was read
+ * @property {number[]} calls the number of calls of each function, after everything was read
  * @property {import("../model/events.js").Kind[]} kinds of events
- * @property {number} lost records
+ * @property {number} lost the number of lost records
  * @property {boolean} hasProcesses
  * @property {number} leftOut the number of executions that are left out
  */
@@ -51,7 +56,7 @@ const BESIDE = 0.5;
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
 
 /**
- * Returns the number of an event's kind, which the event's depth contains (KINDS).
+ * Returns the number of an event's kind. @depth is the event's depth (KINDS).
  * @param {number} depth
  */
 export const kindOf = (depth) => depth % KINDS;
@@ -180,8 +185,9 @@ export class Supplier {
 		this.beforeFill = () => () => {};
 		this.answered = 0;
 		/**
-		 * Requests the next or the previous call of some functions, and goes to it. Returns
-		 * false if no request is possible: the caller then searches the calls in the page.
+		 * Requests the next or the previous call of some functions. When the answer
+		 * arrives, the page shows the found call. Returns false if no request is possible:
+		 * the caller then searches the calls in the page.
 		 * @type {(funcs: Uint8Array, step: 1 | -1) => boolean}
 		 */
 		this.goTo = () => false;
@@ -223,8 +229,9 @@ export class Supplier {
 		 */
 		this.numbers = new Map();
 		/**
-		 * Two ranges, as texts: the range for which the arrays of tasks have calls, and the
-		 * range that is wanted.
+		 * Two requests for calls, as texts. `has` is the last request that has ended.
+		 * `asked` is the request for the calls that are now wanted. Each text has the
+		 * range, the width, the tasks and this.turn.
 		 */
 		this.has = "";
 		this.asked = "";
@@ -371,7 +378,10 @@ export class Supplier {
 		if (this.wantedTexts.size && !this.isAskingTexts) this.#askTexts();
 	}
 
-	/** Reports the server's progress in summing up calls, until no sum is missing. */
+	/**
+	 * Calls onProgress() with the server's progress in summing up calls, while an answer is
+	 * missing. If a request fails, stops at once. At the end, calls onProgress(null).
+	 */
 	async #followSums() {
 		if (this.isFollowing) return;
 		this.isFollowing = true;
@@ -426,8 +436,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Cancels requests for other ranges, because they keep the server and the browser's few
-	 * connections busy.
+	 * Cancels requests for other ranges. Such requests would keep the server and the browser's
+	 * few connections busy.
 	 * @param {string} question the new request
 	 */
 	#forget(question) {
