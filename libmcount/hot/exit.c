@@ -72,7 +72,7 @@ uint64_t probe_exit_guarded(uint64_t slot, const struct arch_regs *regs)
 	return exit_guarded(self, slot, regs);
 }
 
-/* HOT on some calls (libmcount/hot/probe.h). */
+/* WARM (libmcount/hot/probe.h). */
 void probe_leave(void)
 {
 	guard_leave(self);

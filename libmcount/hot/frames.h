@@ -15,8 +15,8 @@
 void frames_write_entries(struct thread *t, struct frame *f);
 
 /*
- * HOT on some calls. Called when a call is too deep to be recorded. With PLAN_TELLS_DEPTH, counts
- * this call, and records at most one event EVENT_ID_LIMIT_DEPTH in the innermost open call.
+ * WARM. Called when a call is too deep to be recorded. With PLAN_TELLS_DEPTH, counts this call, and
+ * records at most one event EVENT_ID_LIMIT_DEPTH in the innermost open call.
  */
 void note_too_deep(struct thread *t);
 
@@ -26,8 +26,7 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 }
 
 /*
- * HOT on some calls. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is
- * written.
+ * WARM. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is written.
  */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
@@ -118,15 +117,15 @@ static inline uint64_t frame_return(const struct frame *f)
 }
 
 /*
- * HOT on some calls. Called when the innermost call has FRAME_KEPT and a call with @slot begins.
- * Ends the innermost calls with FRAME_KEPT that have returned.
+ * WARM. Called when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
+ * innermost calls with FRAME_KEPT that have returned.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
 /*
- * HOT on some calls. Called while probe.plain is set. Turns off the fast paths of the stubs if the
- * innermost frame has FRAME_KEPT: the hook of the next call must check whether the call of this
- * frame has returned. Turns the fast paths on if the innermost frame has no FRAME_KEPT.
+ * WARM. Called while probe.plain is set. Turns off the fast paths of the stubs if the innermost
+ * frame has FRAME_KEPT: the hook of the next call must check whether the call of this frame has
+ * returned. Turns the fast paths on if the innermost frame has no FRAME_KEPT.
  */
 void frames_narrow(struct thread *t);
 

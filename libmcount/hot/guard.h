@@ -10,16 +10,16 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * HOT on some calls. Used when a function is called while a hook of @t runs. Usually the caller is
- * a signal handler that has interrupted the hook. Sets the guard of the aside of @t (aside.c), and
- * returns the aside. Returns NULL when the call is not recorded.
+ * WARM. Used when a function is called while a hook of @t runs. Usually the caller is a signal
+ * handler that has interrupted the hook. Sets the guard of the aside of @t (aside.c), and returns
+ * the aside. Returns NULL when the call is not recorded.
  */
 struct thread *aside_enter(struct thread *t);
 
 /*
- * HOT on some calls. Used at the end of a hook that a signal handler has interrupted. The handler's
- * records are in a buffer, the aside of @t (aside.c). Moves these records to the ring of @t. The
- * guard of @t is still set.
+ * WARM. Used at the end of a hook that a signal handler has interrupted. The handler's records are
+ * in a buffer, the aside of @t (aside.c). Moves these records to the ring of @t. The guard of @t is
+ * still set.
  */
 void aside_flush(struct thread *t);
 

@@ -68,9 +68,9 @@ static inline void hot_commit(struct thread *t, char *end)
 }
 
 /*
- * HOT on some calls. In a forked child, reports the child to the recorder if necessary, and gives
- * @t a ring. Called before the clock is read for a record, so that the record is not older than the
- * report or the ring.
+ * WARM. In a forked child, reports the child to the recorder if necessary, and gives @t a ring.
+ * Called before the clock is read for a record, so that the record is not older than the report or
+ * the ring.
  */
 static inline void hot_be_known(struct thread *t)
 {

@@ -276,14 +276,14 @@ bool planned_would_record(const struct thread *t, uint64_t addr);
 void planned_push_unseen(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr);
 
 /*
- * HOT on some calls. Ends the innermost frame, which has FRAME_UNSEEN. The time of the return is
- * unknown, so the EXIT gets the present time.
+ * WARM. Ends the innermost frame, which has FRAME_UNSEEN. The time of the return is unknown, so the
+ * EXIT gets the present time.
  */
 void planned_leave_unseen(struct thread *t);
 
 /*
- * HOT on some calls. Ends the innermost frame, which has FRAME_KEPT. The EXIT gets an estimated
- * time (planned_begin_estimate()).
+ * WARM. Ends the innermost frame, which has FRAME_KEPT. The EXIT gets an estimated time
+ * (planned_begin_estimate()).
  */
 void planned_leave_kept(struct thread *t);
 
@@ -300,7 +300,7 @@ void planned_leave_top(struct thread *t, const struct arch_regs *regs);
 void planned_begin_estimate(struct thread *t);
 void planned_end_estimate(struct thread *t);
 
-/* HOT on some calls. True when the ENTRY of the innermost call has been written. */
+/* WARM. True when the ENTRY of the innermost call has been written. */
 bool planned_is_top_written(struct thread *t);
 
 /* HOT: for each frame up to and including @f, writes the ENTRY if the ENTRY was held back. */
@@ -316,15 +316,15 @@ void planned_close(struct thread *t);
 bool planned_make(struct thread *t);
 
 /*
- * HOT on some calls. Switches @t to the plan in force, which then decides about the next calls of
- * @t. Open calls keep the flags and the captures that an earlier plan gave them. planned.now gets
- * the value that follows from the plan in force and from the open calls.
+ * WARM. Switches @t to the plan in force, which then decides about the next calls of @t. Open calls
+ * keep the flags and the captures that an earlier plan gave them. planned.now gets the value that
+ * follows from the plan in force and from the open calls.
  */
 void planned_take_up(struct thread *t);
 
 /*
- * HOT on some calls. Makes a struct planned for a thread that has none, because PLAN_SELECTIVE was
- * not set when the thread began. Returns false when tracing has ended, or when there is no memory.
+ * WARM. Makes a struct planned for a thread that has none, because PLAN_SELECTIVE was not set when
+ * the thread began. Returns false when tracing has ended, or when there is no memory.
  */
 bool planned_begin_late(struct thread *t);
 
@@ -343,8 +343,8 @@ bool planned_needs(const struct thread *t, const struct live_plan *plan, const v
 void planned_copy(struct thread *to, struct thread *from);
 
 /*
- * SLOW, or HOT on some calls. Called when @t has no open calls. Gives up the plan of @t. After
- * this, @t has no plan until planned_begin() or planned_begin_aside() is called.
+ * WARM. Called when @t has no open calls. Gives up the plan of @t. After this, @t has no plan until
+ * planned_begin() or planned_begin_aside() is called.
  */
 void planned_end(struct thread *t);
 
@@ -352,8 +352,8 @@ void planned_end(struct thread *t);
 void planned_begin(struct thread *t);
 
 /*
- * HOT on some calls. Gives @aside (aside.h) the plan and the selection of @t. Called when a signal
- * handler has interrupted a hook of @t, and the handler makes its first call.
+ * WARM. Gives @aside (aside.h) the plan and the selection of @t. Called when a signal handler has
+ * interrupted a hook of @t, and the handler makes its first call.
  */
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 

@@ -268,7 +268,7 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* HOT on some calls: obeys the recorder's news. True when the news brought another plan. */
+/* WARM: obeys the recorder's news. True when the news brought another plan. */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);

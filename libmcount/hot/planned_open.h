@@ -76,9 +76,9 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 }
 
 /*
- * HOT on some calls. Ends the frame thread->admitted. The stubs call this function rarely, because
- * they end most such frames themselves. So the function is not inline. Returns false, and does
- * nothing, when recording is off, the ring is full, or the clock must be fitted again.
+ * WARM. Ends the frame thread->admitted. The stubs call this function rarely, because they end most
+ * such frames themselves. So the function is not inline. Returns false, and does nothing, when
+ * recording is off, the ring is full, or the clock must be fitted again.
  */
 bool planned_leave_admitted(struct thread *t);
 

@@ -22,11 +22,10 @@
  *
  *   HOT   runs on every call of the traced program. Does not wait or allocate memory, and uses no
  *         lock, no libc, no errno and no vector register. See doc/internals/hot-path.md.
- *         A function that is "HOT on some calls" runs on some calls of the traced program, and
- *         has the same rules.
- *   SLOW  rare; hot functions enter it by slow_call(), which saves vector registers and errno. May
- *         make system calls; must not use malloc(3), take libc's locks or fail.
- *   COLD  start, fork, dlopen, thread end: an ordinary function in an ordinary context.
+ *   WARM  runs on some calls of the traced program, under the same rules.
+ *   SLOW  runs rarely. HOT and WARM functions call it by slow_call(), which saves vector registers
+ *         and errno. May make system calls. Must not use malloc(3), take libc's locks or fail.
+ *   COLD  runs at start, fork, dlopen or thread end: an ordinary function in an ordinary context.
  */
 
 /*
@@ -550,8 +549,8 @@ void thread_unregister(void);
 void session_report_fork(struct thread *t);
 
 /*
- * HOT on some calls. Makes room for @len bytes in a segment. Returns false if no room is left. In
- * this case the caller counts the records that are lost.
+ * WARM. Makes room for @len bytes in a segment. Returns false if no room is left. In this case the
+ * caller counts the records that are lost.
  */
 bool ring_make_room(struct thread *t, uint32_t len);
 
@@ -589,7 +588,7 @@ bool libcall_has_frames(uint64_t addr);
 /* SLOW or COLD. Tells the writer that @r has records to take. */
 void ring_wake_writer(struct ring *r);
 
-/* HOT on some calls. Reads the clock, fits the counter's scale, and returns the present time. */
+/* WARM. Reads the clock, fits the counter's scale, and returns the present time. */
 uint64_t clock_refit(struct thread *t);
 
 /* COLD. Chooses the clock for this process as the plan says. */

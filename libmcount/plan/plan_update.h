@@ -29,15 +29,15 @@ static inline bool plan_update_has_news(void)
 }
 
 /*
- * HOT on some calls. Acts on the recorder's news. If the recorder has finished, ends tracing.
- * Otherwise, asks for the new plan, which becomes probe.live. If another thread is asking for the
- * plan, this thread does not ask. The caller has set the guard of @t.
+ * WARM. Acts on the recorder's news. If the recorder has finished, ends tracing. Otherwise, asks
+ * for the new plan, which becomes probe.live. If another thread is asking for the plan, this thread
+ * does not ask. The caller has set the guard of @t.
  */
 void plan_update_obey(struct thread *t);
 
 /*
- * HOT on some calls. Empties @noted, a new entry in a table of calls to skip, if the plan has
- * changed. The new plan may have emptied the table before the entry was written.
+ * WARM. Empties @noted, a new entry in a table of calls to skip, if the plan has changed. The new
+ * plan may have emptied the table before the entry was written.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

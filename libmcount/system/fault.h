@@ -80,7 +80,7 @@ void fault_after_fork(void);
  */
 void fault_forget_mask(void);
 
-/* HOT on some calls. Finds out what a fault in this thread would do, and sets fault_state. */
+/* WARM. Finds out what a fault in this thread would do, and sets fault_state. */
 void fault_look(void);
 
 /* The work of fault_copy() and fault_copy_string() in a thread that is not FAULT_GUARDED. */

@@ -303,8 +303,8 @@ static bool write_entry(struct thread *t, struct event_data *entry, uint64_t tim
 }
 
 /*
- * HOT on some calls. @t is the aside of a thread (aside.h). Writes record, entry and payload, one
- * after the other, to the buffer of @t.
+ * WARM. @t is the aside of a thread (aside.h). Writes record, entry and payload, one after the
+ * other, to the buffer of @t.
  */
 static bool write_aside(struct thread *t, const struct event_data *entry, const void *payload)
 {

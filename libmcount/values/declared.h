@@ -21,9 +21,9 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * HOT on some calls. Copies an event to the rings of @t from the aside, the buffer for records of
- * signal handlers (hot/aside.h). In the aside, the event's payload follows @entry. Returns false
- * when the event is lost. The caller must count the lost event.
+ * WARM. Copies an event to the rings of @t from the aside, the buffer for records of signal
+ * handlers (hot/aside.h). In the aside, the event's payload follows @entry. Returns false when the
+ * event is lost. The caller must count the lost event.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 

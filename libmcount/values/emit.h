@@ -49,8 +49,8 @@ uint32_t emit_aside_bytes(const char *at);
 uint32_t emit_ring_bytes(const char *at);
 
 /*
- * HOT on some calls: copy a record from the buffer of an aside (hot/aside.h) to the ring of @t. @at
- * is the record in the buffer. The copy has the time @time_ns and the data word @data.
+ * WARM: copy a record from the buffer of an aside (hot/aside.h) to the ring of @t. @at is the
+ * record in the buffer. The copy has the time @time_ns and the data word @data.
  */
 bool emit_from_aside(struct thread *t, const char *at, uint64_t time_ns, uint64_t data);
 

@@ -28,8 +28,8 @@ struct reading {
 void reads_take(uint32_t what, struct reading *out);
 
 /*
- * HOT on some calls. If @before is NULL, writes events with the values in @now. Otherwise writes
- * events with the changes from @before to @now.
+ * WARM. If @before is NULL, writes events with the values in @now. Otherwise writes events with the
+ * changes from @before to @now.
  */
 void reads_emit(struct thread *t, uint64_t time_ns, const struct reading *now,
 		const struct reading *before);
