@@ -1,4 +1,4 @@
-/* The option table: one row per option, from which help, man pages and completion are made. */
+/* The option table has one row per option. Help, man pages and completion come from the table. */
 #include "cmds/opts.h"
 
 #include <errno.h>
@@ -176,8 +176,8 @@ static const char *range_option(const struct opts *opts)
 }
 
 /*
- * As in uftrace, -t and -r cannot be used together. If the command line has -t and -r, the later
- * option is used, and the earlier one is ignored.
+ * As in uftrace, -t and -r exclude each other. If the user gives -t and -r, the later option is
+ * used. A warning says that the earlier option is ignored.
  */
 static int set_time_filter(const struct opt_row *row, const char *text, void *target,
 			   struct uft_err *err)

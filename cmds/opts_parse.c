@@ -35,7 +35,7 @@ static int check_format(const struct opts *opts, struct uft_err *err)
 	struct strbuf known cleanup_strbuf = { 0 };
 	const char *name = "";
 
-	/* The difference of two graphs is the one picture that graph makes. Its format is SVG. */
+	/* `graph` makes a picture only with --diff. The format of this picture is SVG. */
 	if (can_show(opts->cmd, opts->format) || (opts->cmd->bit == CMD_GRAPH && opts->diff_dirs &&
 						  opts->format == OPTS_FORMAT_EXPORT + EXPORT_svg))
 		return 0;
@@ -68,9 +68,10 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 
 /*
  * If --proc is not given, refuses options that need --proc. If --proc is given, refuses commands
- * other than record and build, and options that exclude --proc. Most of these options exclude
- * --proc because a task has at most one tracer, or because with --proc the recorder must be the
- * task's parent.
+ * other than record and build, and options that exclude --proc. Most of these options are excluded
+ * for one of two reasons: utrail needs to trace tasks for the option, as for --proc, but a task has
+ * at most one tracer; or the recorder is not the task's parent, but --proc needs a recorder that is
+ * the parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -180,7 +181,7 @@ static void swap_runs(char **argv, int from, int middle, int end)
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
-	int nr = 0; /* number of words before parse->next that are not options */
+	int nr = 0; /* number of words, not options, that are directly before parse->next */
 	int rc = 0;
 
 	while (rc == 0 && !parse->ended && parse->next < parse->argc) {
@@ -245,7 +246,7 @@ static int read_words(const char *path, struct words *words, struct uft_err *err
 	return ret;
 }
 
-/* Resets @opts to its state before the first word was parsed, except for the file of messages. */
+/* Resets @opts to its state before the first word was parsed. Only msg.file is kept. */
 static void start_again(struct opts *opts)
 {
 	FILE *file = opts->msg.file;

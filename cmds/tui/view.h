@@ -97,8 +97,8 @@ bool view_do_move(struct tui_view *view, int command, size_t rows);
 void view_settle(struct tui_view *view, size_t rows);
 
 /*
- * Prepare for drawing, like view_settle(). If the size of the screen has changed, as many lines as
- * possible are shown.
+ * Call this before drawing. If the size of the screen has changed, the view scrolls so that as many
+ * lines as possible are shown. Then the function does the work of view_settle().
  */
 void view_fit(struct tui_view *view, size_t rows);
 

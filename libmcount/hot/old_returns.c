@@ -8,9 +8,9 @@
 
 /*
  * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the return
- * address of another slot, and no other thread writes to this entry. The entry stays unused if a
- * signal handler interrupts the writing thread and does not return, or if a child is forked during
- * the write.
+ * address of another slot, and no other thread writes to this entry. If a signal handler interrupts
+ * the writing thread and does not return, the entry stays unused. If another thread forks a child
+ * during the write, the child's copy of the entry stays unused.
  */
 #define BEING_WRITTEN 1
 

@@ -1,7 +1,8 @@
 /*
- * Applies the limits of a log to the log's old files. The files within the limits stay, and the
- * newest file beyond a limit stays. All older files are deleted. A signal handler that writes to
- * the log may start this work. Therefore malloc() and opendir() are not called.
+ * Applies the limits of a log to the log's old files. The files are counted from the newest to the
+ * oldest. The first file that exceeds a limit stays. All files that are older than this file are
+ * deleted. A signal handler that writes to the log may start this work. Therefore malloc() and
+ * opendir() are not called.
  */
 #include "events/trace.h"
 

@@ -176,8 +176,8 @@ static int serve_request(struct service *svc, const struct request *request,
 }
 
 /*
- * Reads a request and its text. Returns false when the packet is no request. When there is no
- * packet, errno is EAGAIN or EINTR.
+ * Reads a request and its text. Returns false when no packet can be read, or when the packet is no
+ * request. If errno is EAGAIN or EINTR, no packet was read, and the client may still send one.
  */
 static bool take_request(int fd, struct request *request, struct strbuf *words)
 {
@@ -290,8 +290,8 @@ static void serve_client(struct served *served, uint32_t epoll_events)
 		return;
 	}
 	/*
-	 * The event loop runs during long answers and changes. If a client comes during such
-	 * work, the client waits until the work is done.
+	 * The event loop may run while another client is being served, or while the recorder
+	 * removes hooks for --overhead. Until that work is done, this client waits.
 	 */
 	if (!service_hold(svc)) {
 		park(svc, client);
@@ -382,7 +382,10 @@ static int bind_name(int fd, const char *name)
 	return bind(fd, (struct sockaddr *)&addr, addr_len) < 0 ? -errno : 0;
 }
 
-/* Chooses a socket name that cannot be guessed, and writes it to a file that few users may read. */
+/*
+ * Binds the socket to a name that cannot be guessed. Writes the name and a secret to the file
+ * REQUEST_DOOR_NAME, which has mode 0600.
+ */
 static int take_other_name(struct service *svc, int fd, const char *name, struct uft_err *err)
 {
 	char other[REQUEST_NAME_SIZE + 17];

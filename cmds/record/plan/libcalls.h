@@ -17,7 +17,8 @@ bool libcall_is_hooked(const char *name, uint32_t *flags);
 bool libcall_is_nested_module(const char *path);
 
 /*
- * Returns the probe's replacement for the function @name (enum plan_hook), or -1.
+ * Returns the enum plan_hook of the probe's replacement for calls of the function @name. Returns -1
+ * when these calls stay unchanged.
  *
  * @by_plt: the call goes through a PLT, and not only through the GOT
  */
@@ -25,8 +26,8 @@ int libcall_hook_of(const char *name, bool by_plt);
 
 /*
  * @all: include calls that only --libcall records
- * @attaches: the probe is loaded after the program. In this case, the probe cannot replace library
- *            functions by their names, so the calls to these functions must be changed
+ * @attaches: the probe is loaded after the program, so the probe cannot interpose library
+ *            functions. Instead, the calls to the functions that the probe replaces are changed
  * @smallest_bytes: the minimum plt_entry.size of a recorded call. Calls that are always hooked
  *                  (PLAN_CALL_LANDING) have no minimum
  *

@@ -336,8 +336,9 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add groups of related static probes, each as a whole. Leave out a group if it shares bytes with
- * the patch of a function. sites_prepare() has not taken patches of functions into account.
+ * Add groups of related static probes, each group as a whole. sites_prepare() knew only the static
+ * probes, not the patches of functions. So leave out each group that shares bytes with the patch of
+ * a function.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

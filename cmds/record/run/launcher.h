@@ -9,7 +9,8 @@
 
 /*
  * If -P names only the program, and the sizes of code in the program @path and in its libraries
- * show a launcher, append a sentence to @out. The sentence suggests the library that has the code.
+ * show a launcher, append a sentence to @out. The sentence suggests the -P option that records the
+ * library with the most code. Libraries that many programs use do not count.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

@@ -13,9 +13,9 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * For the response files of one command: the limit for the number of files, and the limit for the
- * sum of their bytes. The limits are needed because each file may name the next file many times.
- * The number of files includes unreadable files.
+ * For the response files of one command: the maximum number of attempts to read a file, and the
+ * maximum number of bytes that are read. Failed attempts count. The limits are needed because each
+ * file may name another file many times, and the other file is read again each time.
  */
 #define FILES_MAX 2000
 #define BYTES_MAX (4UL << 20)

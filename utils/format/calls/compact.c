@@ -26,8 +26,8 @@ static inline uint64_t sum_word(uint64_t sum, const uint8_t *word)
 }
 
 /*
- * HOT: the four sums are independent, so that the processor can compute them in parallel. Any
- * single wrong word changes the result.
+ * HOT. The function computes four independent sums, so that the processor can compute the four sums
+ * in parallel. If a word of @data is wrong, the result is almost certainly different.
  */
 uint64_t compact_sum(const uint8_t *data, size_t len)
 {

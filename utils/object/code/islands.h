@@ -24,9 +24,9 @@ void islands_deinit(struct islands *islands);
 #define cleanup_islands cleanup(islands_deinit)
 
 /*
- * Find islands for the sites with a @refusal, where no long jump can be written. A short jump near
- * such a site reaches the island. Jumps of other sites do not overlap the island. Returns 0 or
- * -ENOMEM.
+ * Find islands for the sites whose @refusal is not SITE_CAN. At these sites, no long jump can be
+ * written. Each island is within reach of a short jump at such a site, or a little before the site.
+ * Jumps of other sites overlap no island. Returns 0 or -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);

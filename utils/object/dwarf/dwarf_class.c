@@ -22,8 +22,8 @@ static enum dwarf_class join_classes(enum dwarf_class a, enum dwarf_class b)
 }
 
 /*
- * Merge the classes of a value in a struct into @classes, the classes of the struct's first two
- * eightbytes.
+ * Merge the classes of a value into @classes. The value is a part of a struct, and @classes has the
+ * classes of the struct's first two eightbytes.
  *
  * @offset, @bytes: the position of the value in the struct, and the size of the value
  * @class: the class of the value's first eightbyte
@@ -107,8 +107,8 @@ static bool is_flexible(struct dwarf_loader *loader, Dwarf_Die *array)
 }
 
 /*
- * Classify the elements of an array. An array of more than 16 elements gets no classes: it does not
- * fit into the 16 bytes that count.
+ * Classify the elements of an array. An array of more than 16 elements gets no classes, because the
+ * array is larger than the 16 bytes that @classes describes.
  */
 static void classify_array(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t offset,
 			   uint8_t classes[2], int nesting)

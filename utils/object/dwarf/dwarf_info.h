@@ -38,7 +38,7 @@ enum dwarf_class {
  * A type, with typedefs and qualifiers resolved.
  *
  * @bytes: size; 0 for an empty struct
- * @is_signed: DWARF_INT, DWARF_ENUM
+ * @is_signed: only for DWARF_INT and DWARF_ENUM: the integer is signed
  * @is_reference: the value is a reference to a string or container. The other members of this
  *         description describe the string or container, which is shown instead of the reference.
  *         References to other types are DWARF_POINTER
@@ -70,8 +70,8 @@ struct dwarf_type {
 };
 
 /*
- * @reg: the register that has the parameter at the start of the function, in DWARF's numbers; -1:
- *         unknown
+ * @reg: DWARF's number of the register that has the parameter at the start of the function; -1:
+ *         the register is unknown
  */
 struct dwarf_param {
 	struct dwarf_type type;
@@ -105,8 +105,8 @@ struct dwarf_func {
  * Starts as { 0 } and ends with dwarf_info_deinit().
  *
  * @funcs: sorted by address; the file's first function at each address
- * @enums, @structs: definitions of the enums and structs in use (enumdef.h and structdef.h in
- *         utils/spec/args)
+ * @enums, @structs: definitions of the enums and structs that occur in parameters and results of
+ *         @funcs (enumdef.h and structdef.h in utils/spec/args)
  * @texts: memory of all names
  */
 struct dwarf_info {

@@ -11,12 +11,16 @@
 
 /* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
-/* The limit, in bytes, of the text for all fields of structs in a call's arguments. */
+/*
+ * A limit in bytes, for the arguments of a call. When the texts of struct fields together have
+ * this length, "..." replaces the remaining fields. If a field is a struct, the texts of the inner
+ * fields count again as parts of the outer field.
+ */
 #define FIELDS_TEXT_MAX 256
 /*
- * The limit for all arguments of a call: the number of fields in structs, plus the number of nodes
- * in containers. Long containers reach this limit. A valid struct does not: each of its fields has
- * text, so FIELDS_TEXT_MAX is reached first.
+ * The fields of structs, and the nodes of containers, are counted over all arguments of a call.
+ * FIELDS_MAX limits this sum. Long containers reach the limit. A valid struct does not: each of its
+ * fields has text, so FIELDS_TEXT_MAX is reached first.
  */
 #define FIELDS_MAX	256
 /* Larger unsigned numbers are shown in hexadecimal digits. */
@@ -225,9 +229,9 @@ static void put_binary128(const uint8_t *bytes, struct strbuf *out)
 	if (sign_exponent & 0x7fff)
 		mantissa |= 1ULL << 63;
 	/*
-	 * A fraction with any bit set makes a NaN instead of an infinity. @mantissa lacks the
-	 * lowest bits of the fraction. If one of the lowest bits is set, a bit of @mantissa is set
-	 * instead.
+	 * With the largest exponent, a fraction of 0 means infinity, and any other fraction means
+	 * NaN. @mantissa lacks the 49 lowest bits of the fraction. If one of these bits is 1, set
+	 * a bit of @mantissa, so that NaN stays NaN.
 	 */
 	if ((sign_exponent & 0x7fff) == 0x7fff && low << 15)
 		mantissa |= 1;
