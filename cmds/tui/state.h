@@ -48,10 +48,10 @@ struct tui_growth {
 
 /*
  * @reading: the recording for graph and report; complete when @has_tree
- * @next: the reading that replaces @reading when @next is complete
- * @waiting: the view that the screen shows while the user waits for a reading
- * @wanted, @wanted_func: the command (enum tui_command) that waits for a reading, and the function
- *         of the command
+ * @next: replaces @reading when @next is complete
+ * @waiting: the view that the screen shows while the user waits for the background thread (job.h)
+ * @wanted: the command (enum tui_command) that begins when the background thread is done
+ * @wanted_func: the traced function to which @wanted applies, or NULL
  * @graph: the columns of graphs
  * @session: the index of the shown program in reading->tree.roots
  * @sum: the calls of the function that @func shows

@@ -34,8 +34,8 @@
  * @slot: the address of the return slot, which identifies the frame. With FRAME_EXPLICIT: 1 + the
  *        stack pointer at the call of the enter hook, 1 + the return slot (XRay), or a number that
  *        is made for the frame (Python, lend.c)
- * @ret: the return address from the slot. With FRAME_EXPLICIT: the address that the compiler
- *       states, or Python's key of the call
+ * @ret: the return address from the slot. With -finstrument-functions: the address that the enter
+ *       hook gets as its argument @caller. In a Python call: a key (libmcount/python/calls.c)
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry; OPEN_OUT or OPEN_TOO_DEEP in some frames without an ENTRY
  */
@@ -69,14 +69,14 @@ struct frame {
  *        hook go to the aside (aside.c)
  * @at, @end: the place of the next record, and the end of its segment; NULL without a segment
  * @top: the innermost open frame. Each frame has a lower slot than its caller, or the same slot
- *       (tail calls). The slot of the sentinel frames[0] is above all others
+ *       (tail calls). The sentinel frames[0] has a higher slot than all open calls
  * @fast_limit: the stubs' fast paths push a frame only while @top is below this frame. state.h sets
  *              all limits
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
  * @drop_limit: if @fast_limit forbids a push, the stubs leave calls alone while @top is at or above
  *              this frame
- * @admitted: in a ready thread (planned_pass.h): the place of the frame that opens the thread; else
- *            NULL
+ * @admitted: if the thread is ready, or was ready before it became open (planned_pass.h): the place
+ *            of the frame whose call changes the thread from ready to open. Else NULL
  * @held_limit: with -t: the stubs push frames up to @held_limit, and hold back the ENTRYs of these
  *              frames. C code pushes and pops the frames above @held_limit. NULL: the stubs hold
  *              back no ENTRY
@@ -84,7 +84,8 @@ struct frame {
  *         and --max-stack; with @planned, the number is --max-stack
  * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
  *           have flags
- * @position: @at + @position is the ring position of @at
+ * @position: a position in the ring (ring.h) minus an address: @position plus the address @at is
+ *            the position of the next record
  */
 struct thread {
 	uint16_t busy;
@@ -119,18 +120,25 @@ struct thread {
 	struct frame *cut; /* the call whose nested calls were too deep; see @cut_ns */
 	uint64_t cut_ns;   /* time_ns of the frame @cut; a reused frame has another time */
 	uint64_t high;	   /* the highest slot that was seen; used with @low */
-	/* if @is_made: the state of the own stack of the thread that runs on this stack */
+	/*
+	 * if @is_made: a thread that runs on this stack has its own stack elsewhere. @home is the
+	 * state of that other stack
+	 */
 	struct thread *home;
 	/* if @is_exact: the state of the stack from which the thread switched to this stack */
 	struct thread *around;
 	uint64_t stalled_tail; /* 1 + the ring's tail when the ring last lacked room; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
-	/* NULL until a handler that has interrupted a hook makes a call, or records an event */
+	/*
+	 * the aside (aside.h); NULL until a signal handler interrupts a hook, and then makes a call
+	 * or records an event
+	 */
 	struct thread *aside;
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
 	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
 	uint32_t is_aside;
-	uint32_t is_made; /* for a stack that the program has made, not a thread's own */
+	/* 1: state of a stack that the program has made; 0: state of a thread's own stack */
+	uint32_t is_made;
 	/* if @is_made: the program has stated the bounds of the stack (stacks_take_up()) */
 	uint32_t is_exact;
 	_Atomic uint32_t is_parked; /* if @is_made: no thread runs on this stack */
@@ -148,8 +156,8 @@ struct thread {
 	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
 	struct thread *lender;
 	/*
-	 * in a child that a signal handler has forked inside of a hook: the ring is private memory
-	 * until the end of that hook
+	 * in a forked child: a signal handler has interrupted a hook, and has forked. The ring is
+	 * private memory until the interrupted hook ends
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: at its first record, the thread gets a ring in the child's arena */
@@ -157,7 +165,11 @@ struct thread {
 	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
-	struct frame last; /* its slot is above all others, so searches of frames end here */
+	/*
+	 * last.slot is FRAME_ABOVE_ALL. So a search for a frame, from @top outwards, ends here if
+	 * no frame in @frames fits
+	 */
+	struct frame last;
 	struct frame frames[];
 };
 _Static_assert(offsetof(struct thread, frames) ==
@@ -211,12 +223,12 @@ struct live_plan;
  * descriptors of performance counters open, and makes a new connection for each message to the
  * recorder.
  *
- * @ready: a recorder is there and the hooks may work. Stored last (release), loaded first
+ * @ready: 1: a recorder is there; 0: the hooks do nothing. Stored last (release), loaded first
  * @plain: all calls are recorded alike
- * @tracing: the process may record something (see the states below)
+ * @tracing: recording is possible in this process (see the states below)
  * @news: non-zero: the recorder has news, see plan_update.h
  * @is_on: recording is on; triggers, signals (--signal) and plans switch it
- * @live: the plan in force, see plans.h; NULL before the first one
+ * @live: the plan in force, see plans.h; NULL before the first plan
  * @plan: starts as the settings of the first plan. Each later plan changes only the flags, the
  *        signals and the generation. While @plain is set, the limits -D and -t come from @plan.
  *        While @plain is not set, these limits come from planned.plan
@@ -224,7 +236,7 @@ struct live_plan;
  *
  * The states, in the order in which a process enters them; @is_on matters only in the third state:
  *
- *	!ready				the probe does not know a recorder (yet): hooks do nothing
+ *	!ready				the probe has no recorder: hooks do nothing
  *	ready, tracing, plain		each call is recorded
  *	ready, tracing, !plain		rules say which calls are recorded, while @is_on
  *	ready, !tracing			--trace=off without rules, or the recording has ended
@@ -426,7 +438,10 @@ void slow_call(void (*fn)(void *), void *arg);
  */
 void note_lost(struct thread *t, uint32_t count);
 
-/* Like note_lost(), when the aside (aside.h) could not hold the records of a signal handler. */
+/*
+ * Any context. Called when the aside (aside.h) could not hold @count records of a signal handler.
+ * Adds @count to the lost records of @t, as note_lost() does, and to ring.lost_inside.
+ */
 void note_lost_inside(struct thread *t, uint32_t count);
 
 /*
@@ -494,8 +509,8 @@ void prctl_before(int option, unsigned long first, unsigned long second);
 long probe_syscall_failed(long result);
 
 /*
- * SLOW. Returns a state that is ready for records, but has no ring yet. No thread's self points to
- * the state. Returns NULL when there is no memory or the process is not traced.
+ * SLOW. Returns a state that is ready for records, but has no ring yet. No thread uses the state
+ * yet (see the variable self). Returns NULL when there is no memory or the process is not traced.
  */
 struct thread *thread_take_state(void);
 
@@ -555,27 +570,32 @@ void session_report_fork(struct thread *t);
 bool ring_make_room(struct thread *t, uint32_t len);
 
 /*
- * COLD. Repairs t->at and t->end, which ring_make_room() may have changed only in part. Called
- * after a handler has jumped out of a hook of @t for good.
+ * COLD. Called when a signal handler has interrupted a hook of @t, and jumps out of the hook. The
+ * hook never continues, so ring_make_room() may have changed only one of t->at and t->end. Repairs
+ * these two pointers.
  */
 void ring_settle(struct thread *t);
 
 /*
- * COLD. Leads the library calls in @sites[@nr] through the stubs, if possible.
+ * COLD. Leads the library calls of the @nr elements of @sites through the stubs, if possible.
  *
- * @finds: true: functions that the dynamic linker has not bound yet are looked up
+ * @finds: true: looks up the functions of calls that the dynamic linker has not bound yet; false:
+ *         these functions stay unknown (call_site.function)
  */
 void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 
 /*
- * COLD, after functions were patched. From now on, a library call of a patched function is recorded
- * only once: by the hook of the function, and not by the stub of the call (calls_patched.h).
+ * COLD. Called after functions were patched. Finds the call sites that call a patched function.
+ * Later calls from such a site are recorded only once: by the hook of the function, and not by the
+ * stub of the site (calls_patched.h). A site with a flag of enum plan_call other than
+ * PLAN_CALL_NO_RETURN_HOOK is left out: the stub handles the calls from this site as before.
  */
 void libcall_find_patched(void);
 
 /*
- * COLD, before dlclose(3). If an unbound library call would lead to a patched function, forgets
- * that function, since its module may be unloaded.
+ * COLD. Called before dlclose(3), which may unload a module with patched functions. For each
+ * unbound call site with the flag CALL_OF_PATCHED, replaces the flag by CALL_OF_UNKNOWN, and sets
+ * call_site.function to 0: later, the linker may bind the call to another function.
  */
 void libcall_before_dlclose(void);
 

@@ -61,8 +61,8 @@ static uint64_t this_thread(void)
 }
 
 /*
- * True when this thread has the GIL. The thread that had the GIL last may have ended, so the memory
- * of its PyThreadState may be unmapped.
+ * True when this thread has the GIL. The thread that had the GIL last may have ended, and the
+ * memory of that thread's PyThreadState may be unmapped. So fault_copy() reads the PyThreadState.
  */
 static bool has_gil(void)
 {
@@ -76,9 +76,12 @@ static bool has_gil(void)
 
 /*
  * Called after the program's signal handler. If this thread is the main thread and lacks the GIL,
- * lowers the flag, and raises the flag again if there is a reason other than the signal. Other
- * threads store a reason before they raise the flag. If this function read the reasons before
- * lowering the flag, this function could miss a new reason.
+ * lowers CPython's flag (breaker.h). Then reads @INTERPRETER_DROP and @INTERPRETER_RAISE, the
+ * reasons other than the signal. Raises the flag again if at least one of these two values is
+ * not 0.
+ *
+ * Other threads set @INTERPRETER_DROP or @INTERPRETER_RAISE before they raise the flag. If this
+ * function read the two values before lowering the flag, the function could miss a new value.
  */
 static void lower_after_handler(void)
 {

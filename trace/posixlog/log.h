@@ -13,12 +13,15 @@
  * has no name, its name in the file is empty. Numbers are in the byte order of the machine that
  * writes.
  *
- * @room: the number of bytes for records. In a log that loops, byte N of the records is at N modulo
- *        @room
- * @first, @last: the oldest record, and the end of the newest one, in bytes since the log's
- *                beginning
- * @is_closed: 1: the log is complete; 0: the owner still runs, or the owner was killed and the log
- *             is incomplete
+ * A position counts the bytes of records from the log's first record on. Dropped records count.
+ * After pxt_log_clear(), positions begin at 0 again.
+ *
+ * @room: the number of bytes for records. The byte at position N is in the file at offset
+ *        PT_LOG_DATA + N modulo @room. In a log that loops, N may exceed @room
+ * @first: the position of the oldest record
+ * @last: the position at which the newest record ends
+ * @is_closed: 1: the log is complete; 0: the log is incomplete, because the process that owns the
+ *             log's stream still runs or was killed
  */
 #define PT_LOG_MAGIC   "UTPOSIX\n"
 #define PT_LOG_ORDER   0x01020304u
@@ -59,7 +62,7 @@ _Static_assert(sizeof(struct pxt_log_header) <= PT_LOG_NAMES, "names follow it")
  * A log being read. The descriptor belongs to the caller.
  *
  * @bytes: the size of the file when it was opened
- * @at: the position of the next record, in bytes since the log's beginning, like header.first
+ * @at: the position of the next record (see struct pxt_log_header)
  */
 struct pxt_log {
 	int fd;
@@ -77,8 +80,8 @@ int pxt_log_open(struct pxt_log *log, int fd);
 int pxt_log_next(struct pxt_log *log, struct pxt_event *event, void *data, size_t room);
 void pxt_log_rewind(struct pxt_log *log);
 /*
- * Read @len bytes of the records, from position @at, in bytes since the log's beginning, like
- * header.first. In a log that loops, the area for records is a ring: the first byte of the area
+ * Read @len bytes of the records. @at is the position of the first byte to read (see struct
+ * pxt_log_header). In a log that loops, the area for records is a ring: the first byte of the area
  * follows the last byte. Returns 0 or a negative errno.
  */
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);

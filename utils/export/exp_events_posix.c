@@ -1,6 +1,7 @@
 /*
- * Writes events as a log of POSIX Trace (trace/posixlog/log.h). The first bytes of a log can only
- * be written after all events are known, so the log is made in a nameless file, and then copied.
+ * Writes events as a log of POSIX Trace (trace/posixlog/log.h). The header at the beginning of the
+ * log is complete only after the last event. So the log is first made in a nameless file, and then
+ * copied to the output.
  */
 #include <endian.h>
 #include <errno.h>
@@ -167,7 +168,10 @@ static void take_data(struct posix_export *to, const struct event *event)
 		to->made.id = le32toh(said.id);
 }
 
-/* Take the data of an event that is not of POSIX Trace: the data are the event's text. */
+/*
+ * For an event that does not come from POSIX Trace: set the data to the event's text. A text longer
+ * than PT_DATA_MAX bytes is cut. Returns 0 or -ENOMEM.
+ */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct posix_export *to = ex->state;

@@ -1,6 +1,6 @@
 /*
- * Saves and restores the settings of the kernel's tracer, which all programs share (see
- * tracefs_state.h).
+ * Saves and restores the settings of the kernel's tracer. The kernel has one tracer for all
+ * programs (see tracefs_state.h).
  */
 #include "cmds/record/sources/tracefs_state.h"
 

@@ -300,8 +300,8 @@ static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 }
 
 /*
- * Add section @name of the module, without its first bytes. Attribute @base of the skeleton is the
- * number of bytes to leave out.
+ * Add section @name of the module, from an offset on. The offset is the value of the skeleton's
+ * attribute @base, in bytes, or 0 if the skeleton has no such attribute.
  */
 static void add_part_of_module(struct parts *parts, const struct elf_file *module, const char *name,
 			       Dwarf_Die *skeleton, unsigned base)

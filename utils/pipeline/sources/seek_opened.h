@@ -1,6 +1,6 @@
 /*
- * Finds the calls that are open at a position in a compact file, without reading everything before
- * it.
+ * Finds the calls that are open at a position in a compact file. Reads only some of the blocks
+ * before the position.
  */
 #ifndef UTRAIL_PIPELINE_SEEK_OPENED_H
 #define UTRAIL_PIPELINE_SEEK_OPENED_H
@@ -12,7 +12,10 @@
 
 /*
  * Fill in @opened as if opened_note() had got all events before the position of @src. The position
- * is the first byte of a compact block. Only blocks in which an open call was entered are read.
+ * is the first byte of a compact block. The function reads
+ * - the first records of the task,
+ * - the blocks before the position, backwards to the last block with calls, and
+ * - each earlier block in which a call was entered that is open at the position.
  *
  * @opened: must be all zero; is still all zero when the result is false
  *
