@@ -24,7 +24,7 @@ static _Atomic uint32_t was_asked;
  */
 static _Atomic uint32_t numbers[PT_NR_NAMED + 1];
 
-/* Stores the recorder, if one is found. A recorder that another thread has stored stays. */
+/* Stores the recorder if there is one, unless another thread has stored a recorder already. */
 static void look_up_recorder(void)
 {
 	const struct utrail_trace_recorder *found = fst_find_recorder(), *none = NULL;

@@ -282,8 +282,8 @@ static size_t halve_blocks(struct seeker *seeker, uint64_t time_ns)
 }
 
 /*
- * True when the times of SAMPLES blocks are ascending. These blocks come before block @nr, which
- * begins at @until_ns.
+ * Looks at some of the blocks before block @nr, which begins at @until_ns. The number of these
+ * blocks is SAMPLES. True when their times are ascending and at most @until_ns.
  */
 static bool have_blocks_order(struct seeker *seeker, size_t nr, uint64_t until_ns)
 {
