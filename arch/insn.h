@@ -57,12 +57,12 @@ unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* the next instruction, or the instruction at the target */
-	INSN_CALL,	    /* first the function at the target, then the next instruction */
+	INSN_CALL,	    /* the function at the target; after a return, the next instruction */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
 	INSN_JUMP,	    /* the instruction at the target */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,
-	INSN_END, /* no code: the program never continues */
+	INSN_END, /* none: no code runs after the instruction */
 };
 
 /*
@@ -107,7 +107,7 @@ int insns_look_through(struct insns *insns, const struct insn_text *text,
 enum insn_refusal {
 	INSN_MOVES,
 	INSN_UNKNOWN,	     /* the bytes are not a known instruction */
-	INSN_LANDS,	     /* an indirect jump may lead to a moved instruction after the first */
+	INSN_LANDS,	     /* an indirect jump may lead to the second or a later instruction */
 	INSN_RETURNS_INTO,   /* a call would return to overwritten code */
 	INSN_NOT_UNDERSTOOD, /* an instruction depends on its address in an unknown way */
 	INSN_TOO_FAR,	     /* no form of an instruction reaches far enough */
@@ -204,9 +204,10 @@ unsigned insns_padding(struct insns *insns, const uint8_t *at, const uint8_t *en
  *
  * - insns_near_names() finds jumps with a reach of insns_near_reach() bytes in both directions.
  * - insns_far_names() finds jumps and calls with a 32-bit displacement (x86_64: except xbegin).
- *   The function also finds instructions that compute an address (x86_64: `lea`), for example of a
- *   jump table, and calls @base with each such address. If @base returns a negative value,
- *   insns_far_names() returns this value at once. Otherwise insns_far_names() returns 0.
+ *   The function also finds instructions that compute an address (x86_64: `lea`), such as the
+ *   address of a jump table. The function calls @base with each such address. If @base returns a
+ *   negative value, insns_far_names() returns this value at once. Otherwise insns_far_names()
+ *   returns 0.
  */
 void insns_near_names(struct insns *insns, const struct insn_text *text,
 		      void (*fn)(uint64_t addr, void *arg), void *arg);

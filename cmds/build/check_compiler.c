@@ -263,8 +263,8 @@ void check_compiler_deinit(struct check_compiler *compiler)
 
 /*
  * Runs the command @argv in @directory. @fds become the standard descriptors of the command. @fds
- * are files in memory, not pipes. utrail reads the output only after the command has ended, so a
- * compiler that fills a pipe would wait forever.
+ * are files in memory, because utrail reads the output only after the command has ended. If @fds
+ * were pipes, a compiler would wait forever when it fills a pipe.
  */
 static int run_with(const char *directory, const struct words *argv, const int fds[3])
 {

@@ -264,10 +264,10 @@ void frames_end_tail_call(struct thread *t, uint64_t *slot)
 }
 
 /*
- * Finds the frame of a function that pops its own arguments, and has therefore moved its return
- * address to @slot. The slot of this frame is near @slot. Inner frames may be far away, for example
- * after a longjmp() out of their functions. Returns NULL when no frame near @slot owns its slot
- * (owns_slot()).
+ * Finds the frame of a function that pops its own arguments. Such a function has moved its return
+ * address to @slot, so the slot of the function's frame is near @slot. Frames above that frame may
+ * have slots far from @slot, for example after a longjmp() out of the functions of these frames.
+ * Returns NULL when owns_slot() is false for each frame whose slot is near @slot.
  */
 static struct frame *find_moved(const struct thread *t, uint64_t slot)
 {

@@ -142,7 +142,9 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	const struct planned *p = t->planned;
 	struct selection s = p->now;
 
-	/* planned.now does not count the levels of calls inside of the frame planned.open_base. */
+	/*
+	 * The recorded calls above the frame planned.open_base have not reduced planned.now.depth.
+	 */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
 	return p->plan && probe_is_recording() && would_record(p, &s, addr);
@@ -392,8 +394,9 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	aside->limit = aside->frames + probe.plan.max_stack;
 	p->args_top = 0;
 	/*
-	 * While the hook of @t is interrupted, the plan of @t stays mapped. An earlier signal
-	 * handler may have left another plan in @aside. The plan in @aside may be unmapped already.
+	 * The plan of @t stays mapped while a hook of @t is interrupted. An earlier signal handler
+	 * may have left another plan in @aside. This other plan must not be read, because it may be
+	 * unmapped already.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

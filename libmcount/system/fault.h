@@ -12,7 +12,9 @@
  * handler of SIGSEGV and SIGBUS ends the read. Other faults go to the program's handler (fault.c).
  *
  * If the thread blocks the signal of a fault, the fault ends the program. So a thread looks at its
- * signal mask before its first read. These events may change the mask:
+ * signal mask before its first read, and stores in fault_state whether a fault would call the
+ * probe's handler. Unless a fault would call the handler, the thread reads with
+ * fault_copy_careful() or fault_copy_string_careful(). These events may change the mask:
  *
  * - a call of a function that fault.c interposes, such as sigprocmask(2)
  * - the start or the end of a program's handler that the probe's handler calls
@@ -43,9 +45,10 @@ extern uint8_t fault_guarded __attribute__((visibility("hidden")));
  */
 void fault_withdraw(void);
 /*
- * COLD, at the start, because a later dlsym(3) could wait for a lock. Finds the definition of
- * sigaction(2) that follows the probe's own definition. Does not call the found function: a
- * sigaction(2) of the program may need the program's constructors, which have not run at the start.
+ * COLD. Called while the probe starts, because a later dlsym(3) could wait for a lock. Finds the
+ * definition of sigaction(2) that follows the probe's own definition. Does not call the found
+ * function. If the program defines the found function, the function may need the program's
+ * constructors. While the probe starts, these constructors may not have run.
  */
 void fault_find_functions(void);
 

@@ -277,7 +277,10 @@ static int enter_rights(const struct conversation *talk, struct rights *before)
 	return 0;
 }
 
-/* Serves the peer after the peer's last report. Opens files with the rights of the peer. */
+/*
+ * Called for the last report of the peer. Sends an answer to the peer. To make the answer, opens
+ * files with the rights of the peer.
+ */
 unsigned ready_take_ready(void *context, const void *message, size_t len)
 {
 	struct conversation *talk = context;

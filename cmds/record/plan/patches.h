@@ -49,7 +49,7 @@ struct packed_patches {
 };
 
 /*
- * The patches of one file, as a program or as a library.
+ * The patches of a file for one use of the file: as a program, or as a library.
  *
  * @packed: the patches of an unprepared file, until module_patches_unpack() moves them to @found
  * @found: a list of struct found_patch. Directly after each patch with PLAN_PATCH_SILENT comes the
@@ -189,8 +189,9 @@ void process_patches_deinit(struct process_patches *patches);
 #define cleanup_process_patches cleanup(process_patches_deinit)
 
 /*
- * Add the patches of @known as the rules have chosen them (patches_turn()). @known is loaded as
- * @module. Call process_patches_sort() after the patches of all modules were added.
+ * Add all patches of @known, wanted or not. patches_turn() has decided which of these patches are
+ * wanted. The process has loaded @known as @module. Call process_patches_sort() after the patches
+ * of all modules were added.
  */
 void process_patches_add(struct process_patches *patches, const struct known_module *known,
 			 const struct control_module *module, bool is_program);

@@ -109,8 +109,9 @@ static void write_exit(struct bpf_ring *ring, const struct wire_record *record, 
 }
 
 /*
- * Notes the end of a thread. The end of the first thread may be reported before or after the end of
- * the last of the other threads.
+ * Notes the end of a thread. If the first thread does not end last, the first thread's report has
+ * WIRE_IS_LEADER, and the report of the thread that ends last has WIRE_IS_LAST. These two reports
+ * may come in either order. The end of the first thread is written when both reports have come.
  */
 static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 {

@@ -73,7 +73,7 @@ int launch_fork_away(void);
  * the program. If the recorder ends without launch_release(), the caller ends with CMD_FAILED. On
  * failure the function returns a negative errno in the caller, and nothing has changed.
  *
- * @launch: needs no address yet
+ * @launch: @launch->address is not used. launch_release() passes the address to the program
  */
 int launch_change_places(const struct launch *launch, struct launched *program,
 			 struct uft_err *err);

@@ -25,8 +25,9 @@ void islands_deinit(struct islands *islands);
 
 /*
  * Find islands for the sites whose @refusal is not SITE_CAN. At these sites, no long jump can be
- * written. Each island is within reach of a short jump at such a site, or a little before the site.
- * Jumps of other sites overlap no island. Returns 0 or -ENOMEM.
+ * written. A short jump may begin at such a site or a little before the site. Each island is within
+ * reach of such a short jump. No island overlaps the long jump of another site. Returns 0 or
+ * -ENOMEM.
  */
 int islands_find(const struct code *code, struct insns *insns, const struct code_site *sites,
 		 size_t nr, struct islands *out);

@@ -160,12 +160,13 @@ void dwarf_settle_classes(uint8_t classes[2]);
 uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uint32_t max);
 
 /*
- * The place of a bit-field: some bytes of the struct, and bits in these bytes, counted from the
- * lowest bit. dwarf_member_bits() returns false when @member is no bit-field, or when the place of
- * @member is unknown.
+ * The place of a bit-field in a struct. The bit-field is in @bytes bytes at @offset. The
+ * bit-field has @width bits, and begins at bit @shift of these bytes, counted from the lowest bit.
  *
- * @base: if the struct that contains @member is a part of a larger struct: the offset of this part
- *        in the larger struct; otherwise 0. @bits is relative to the larger struct
+ * dwarf_member_bits() stores the place of @member in @bits. Returns false when @member is no
+ * bit-field, or when the place of @member is unknown. If the struct that contains @member is a part
+ * of a larger struct, @base is the offset of this part in the larger struct, and the stored place
+ * is relative to the larger struct. Otherwise @base is 0.
  */
 struct dwarf_bits {
 	uint32_t offset;

@@ -190,8 +190,8 @@ static int know_modes(const struct arg_book *book, const char *items, struct arg
 }
 
 /*
- * Parse "KEY,,KEY" up to @end. The list has a key, or nothing, for each specification in @list. If
- * a specification is of a struct, store the key in the specification. Returns 0 or -ENOMEM.
+ * Parse "KEY,,KEY" up to @end. For each specification in @list, the text has a key or nothing.
+ * Store the keys in those specifications that describe structs. Returns 0 or -ENOMEM.
  */
 static int set_fields(const char *keys, const char *end, struct argspecs *list)
 {
@@ -216,8 +216,9 @@ struct asked {
 
 /*
  * Look up the specifications of a function's arguments and return value in the .dbg file of the
- * function's module. A specification of a struct gets the key of the struct's definition. If an
- * item of a list is invalid, this item and all later items of the list are dropped.
+ * function's module. If a specification describes a struct, store the key of the struct's
+ * definition in the specification. If an item in a list of specifications is invalid, drop this
+ * item and all later items of the list.
  */
 static int ask_debug(void *self, int about, struct argfound *found)
 {

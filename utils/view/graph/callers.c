@@ -113,8 +113,8 @@ static int enter_pair(struct collector *c, const struct tree_node *node)
 }
 
 /*
- * Add the pairs of all nodes below @root. A node may stand for a counter (`read=`) instead of
- * calls. Such nodes are left out.
+ * Add a pair of caller and callee for each node below @root. Nodes that stand for a counter
+ * (`read=`) instead of calls are left out.
  */
 static int add_root(struct collector *c, const struct tree_node *root)
 {
