@@ -147,8 +147,11 @@ struct posix_log *posix_logs_next(struct posix_logs *logs)
 }
 
 /*
- * Append the name that event @id has in recordings. PT_UNNAMED, the id of unnamed events, becomes
- * EVENT_POSIX_UNNAMED. If the log has no name for another id, the id itself is the name.
+ * Append the name that event @id has in recordings. The name begins with EVENT_POSIX_PREFIX. The
+ * rest of the name is
+ * - EVENT_POSIX_UNNAMED if @id is PT_UNNAMED, the id of unnamed events,
+ * - the name that the log has for @id, or
+ * - @id as a decimal number if the log has no name for @id.
  */
 void posix_log_put_name(const struct posix_log *log, uint32_t id, struct strbuf *out)
 {

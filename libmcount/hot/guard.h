@@ -19,7 +19,7 @@ struct thread *aside_enter(struct thread *t);
 /*
  * WARM. Used at the end of a hook that a signal handler has interrupted. The handler's records are
  * in a buffer, the aside of @t (aside.c). Moves these records to the ring of @t. The guard of @t is
- * still set.
+ * set during the move, and stays set.
  */
 void aside_flush(struct thread *t);
 
@@ -69,9 +69,9 @@ static inline void guard_leave_fast(struct thread *t)
 
 /*
  * HOT: finds the thread state that has the frame of a returning call. Sets the guard of the state,
- * and returns the state, or NULL when there is none. While a hook is interrupted, only calls of the
- * signal handler return. The frames of these calls are in the thread's second state, the aside
- * (aside.c).
+ * and returns the state, or NULL when there is none. If a signal handler has interrupted a hook,
+ * the returning call was made by the handler or by a function that the handler has called. The
+ * frame of this call is in the thread's second state, the aside (aside.c).
  */
 static inline struct thread *guard_return(void)
 {

@@ -22,8 +22,8 @@
  *   plans_extend    adds functions (with their rules and captures), library calls, and patches, for
  *                   example after dlopen(3)
  *   plans_replace   replaces functions, rules, captures, watches, and settings that are not fixed.
- *                   Adds library calls and patches, and removes none. After the call probe.plain
- *                   is false. Returns -EINVAL when a fixed setting differs, and -EBUSY when
+ *                   Adds library calls and patches, and removes none. On success, probe.plain
+ *                   becomes false. Returns -EINVAL when a fixed setting differs, and -EBUSY when
  *                   PLANS_RETIRED_MAX replaced plans are still in use
  */
 int plans_begin(int fd);
@@ -48,8 +48,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
  * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
- * plans that threads still need. plans_extend() and plans_replace() unmap unneeded plans
- * themselves.
+ * plans that threads still need. plans_replace() unmaps unneeded plans without a call of
+ * plans_reclaim(). plans_extend() unmaps unneeded plans when its image has functions.
  */
 unsigned plans_reclaim(void);
 

@@ -422,7 +422,7 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 
 /*
  * Set the sizes of symbols from a file without sizes. Each symbol extends to the next symbol. A
- * symbol that only marks the end of the symbol before it is dropped.
+ * symbol of type '?' only marks the end of the previous symbol, and is dropped.
  */
 static void derive_sizes(struct symtab *tab)
 {

@@ -142,7 +142,7 @@ static uint32_t add_reason(struct making *m, const char *text)
 	if (known)
 		return (uint32_t)known;
 	at = add_text(m, text);
-	/* If memory is short, the map does not get @text. A later call can store @text again. */
+	/* If memory is short, the map lacks @text. A later call may store @text a second time. */
 	if (!key || strmap_put(&m->reasons, key, (void *)(uintptr_t)at) < 0)
 		free(key);
 	return at;

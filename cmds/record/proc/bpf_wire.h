@@ -61,9 +61,9 @@ enum wire_text {
  * @kind: enum wire_kind
  * @cpu: the CPU on which the task ran
  * @id: enum syscall_id of a call
- * @value: the return value of a call, the child of a fork, the old tid of an exec, or the status of
- *         an exit (wait(2)). For WIRE_INHERIT, the descriptor. WIRE_ARGS and WIRE_ENV have only a
- *         part of the arguments or of the environment; @value is the offset of the part
+ * @value: the return value of a call, the tid of a fork's child, the old tid of an exec, or the
+ *         status of an exit (wait(2)). For WIRE_INHERIT, the descriptor. WIRE_ARGS and WIRE_ENV
+ *         have only a part of the arguments or of the environment; @value is the offset of the part
  * @more: for a fork, the process ID of the child; for WIRE_INHERIT, the possible uses of the
  *        descriptor (enum wire_access)
  * @args: for a call, the arguments; for a fork, first the flags of clone(2), then a value of enum
@@ -104,8 +104,10 @@ struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	/*
-	 * the level of the recorder's pid namespace, counted from 1; 0: not known yet. At the
-	 * task's first fork, the eBPF program replaces 0 by the level of the task's pid namespace
+	 * the level of the recorder's pid namespace, counted from 1; 0: not known yet. The mark of
+	 * the recorder's child begins with 0. At the first fork by this child, the eBPF program
+	 * stores the level of this child's pid namespace, which is the recorder's pid namespace. A
+	 * forked task gets the level from its parent's mark
 	 */
 	uint32_t level;
 	/* 1: the task is the recorder's child, and is not recorded until it executes the program */

@@ -205,9 +205,10 @@ void process_publish(struct processes *procs, struct process *proc);
 /*
  * Keep the @nr modules that @proc has loaded. The recorder needs these modules when the plan
  * changes. A new module replaces older modules at the same addresses. The program itself is never
- * replaced. The caller's pointer to each kept module becomes NULL. A module may exceed a limit, or
- * memory may be short. In this case later plans lack this module and the modules after it in
- * @modules.
+ * replaced. The caller's pointer to each kept module becomes NULL.
+ *
+ * If a module exceeds a limit, or memory for a module is short, this module and all later modules
+ * in @modules are not kept. Later plans lack the modules that are not kept.
  */
 void process_keep_modules(struct processes *procs, struct process *proc,
 			  struct control_module **modules, size_t nr);

@@ -103,8 +103,8 @@ struct store_level {
  * The caller sets @file. All other members start as zeros. call_store_deinit() frees the members.
  *
  * @last: the latest calls, which are not in a block
- * @crossing: the calls that began before store_sum.from_ns of their block, the time when the first
- *         call of the block ended
+ * @crossing: the calls that began before store_sum.from_ns of their block. At store_sum.from_ns,
+ *         the first call of the block ended
  * @open: calls that have not ended
  */
 struct call_store {

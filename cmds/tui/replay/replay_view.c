@@ -297,15 +297,15 @@ static int go_to_slow(struct replay_view *view, struct uft_err *err)
 
 /* --- calls of the same caller --- */
 
-/* Returns the cursor's line, or, when a call returns there, the line of that call's entry. */
+/* Returns the cursor's line or, if a call ends at this line, the line of the call's entry. */
 static uint64_t entry_of_cursor(struct replay_view *view)
 {
 	return replay_pages_entry_of(&view->pages, line_of(view, view->view.cursor));
 }
 
 /*
- * Searches from line @from on for the next call by the caller that made the call @of. Returns false
- * when this caller makes no more calls, or when the user ends the search.
+ * Searches for the next call by the caller of the call @of. The search begins at line @from.
+ * Returns false when this caller makes no more calls, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -762,9 +762,9 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 }
 
 /*
- * If pages.can_seek is set, gives numbers to lines. Stops when the time of the last mark (struct
- * replay_mark) is later than @time_ns, when all lines have numbers, or when the user presses a key.
- * Returns the result of replay_pages_at_time().
+ * If pages.can_seek is set, gives numbers to lines until all lines have numbers, the last mark
+ * (struct replay_mark) is later than @time_ns, or the user presses a key. Returns the result of
+ * replay_pages_at_time() for @time_ns.
  */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {

@@ -18,9 +18,11 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 }
 
 /*
- * @next is the ENTRY of an outermost call of the kernel, and @record_ns is the time of a record of
- * the task. True when the record is within the call, and nearer to the beginning of the call than
- * to the end. In this case the clocks are inexact: the task has written the record before the call.
+ * @next is the ENTRY of an outermost call of a kernel function. @record_ns is the time of the
+ * task's next record. True when @record_ns is within the call, and nearer to the beginning of the
+ * call than to the end. A task within the kernel writes no records. So the result true means that
+ * the task has written the record before the call, and that the clocks of the probe and of the
+ * kernel differ.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -242,8 +244,8 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 			continue;
 		events[nr] = event_of(next);
 		/*
-		 * The clocks differ. If an ENTRY or EXIT seems to be earlier than the program's
-		 * last record, the event gets the time of that record.
+		 * The clocks of the probe and of the kernel differ. If an ENTRY or EXIT seems to be
+		 * earlier than the program's last record, the event gets the time of that record.
 		 */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));
@@ -318,7 +320,7 @@ size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size
 		if (MIN(rec.time_ns, next->time_ns) > limit_ns || !is_call(next))
 			break;
 		if (rec.time_ns <= next->time_ns) {
-			/* The kernel's open calls return first: kernel_calls_return(). */
+			/* First, kernel_calls_return() must end open calls of kernel functions. */
 			if (calls->nr)
 				break;
 			event_of_record(&rec, records.last_ns, event);

@@ -129,7 +129,8 @@ int replay_grow(struct replay *replay, struct uft_err *err);
 
 /*
  * If replay->pending is the entry of a call, and was recorded before @since_ns, show the call on a
- * line of its own. Then flush the sink. Call this when a pause between events begins.
+ * line of its own. In every case, flush the sink. Returns the result of sink_flush(). Call this
+ * when a pause between events begins.
  */
 int replay_pause(struct replay *replay, uint64_t since_ns);
 

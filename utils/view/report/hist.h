@@ -34,9 +34,9 @@ int hist_add(struct hist *hist, uint64_t value);
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
- * Returns a percentile by nearest rank: the smallest value v such that at least @permille / 1000 of
- * all values are <= v. The result differs from v by less than one percent. Returns 0 if there are
- * no values.
+ * Estimates a percentile by nearest rank. The exact percentile is the smallest value v such that at
+ * least @permille / 1000 of all values are <= v. The result differs from v by less than one
+ * percent. Returns 0 if there are no values.
  *
  * @permille: 999 for 99.9 %; 0 for the exact minimum; 1000 for the exact maximum
  */
