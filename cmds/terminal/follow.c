@@ -183,8 +183,8 @@ int follow_run(struct follow *follow, struct pipeline *pipe, const struct follow
 		if (ret < 0 || follow->complete_ns == UINT64_MAX)
 			return ret;
 		/*
-		 * If Ctrl-C has stopped @pipe, call pipeline_follow() once more. This call ends
-		 * each lane (struct lane) in the same way as the end of the files does.
+		 * If Ctrl-C has stopped @pipe, call pipeline_follow() once more. During this call,
+		 * each lane (struct lane) ends as if there were no more events.
 		 */
 		if (atomic_load(&pipe->is_stopped))
 			return pipeline_follow(pipe, follow->complete_ns, view, err);

@@ -42,9 +42,9 @@ typedef int spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_action
 		     const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
 
 /*
- * The functions that the probe's execve() and its relatives call, found by interposed().
- * exec_setup() looks these functions up early. In a forked child a look-up could hang, because the
- * dynamic linker's lock may be held for ever.
+ * The functions that the probe's own execve(), execvpe(), fexecve(), posix_spawn() and
+ * posix_spawnp() call. exec_setup() looks these functions up early, with interposed(). In a forked
+ * child a look-up could hang, because the dynamic linker's lock may be held for ever.
  */
 static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;

@@ -24,8 +24,8 @@ struct block {
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= NOTES_BYTES, "a note fits in a block");
 
 /*
- * The blocks, the oldest first. A note is a struct attach_thread with its calls. All notes are
- * stored before probe.ready is set.
+ * The list of the blocks that store notes, the oldest block first. A note is a struct attach_thread
+ * with its calls. All notes are stored before probe.ready is set.
  */
 static struct block *first;
 static struct block *last;
@@ -103,8 +103,8 @@ static bool is_open(struct walk *walk, const struct attach_call *call)
 
 /*
  * Pushes a frame for @call. Skips a library call for which libcall_has_frames() is false. Returns
- * false when there is no room for a frame, or when @call has returned. In both cases the later
- * calls of the note, which are inside of @call, get no frames.
+ * false when there is no room for a frame, or when @call has returned. In both cases the calls
+ * inside of @call get no frames.
  */
 static bool push_unseen_call(struct thread *t, struct walk *walk, const struct attach_call *call)
 {

@@ -97,9 +97,9 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * Adds 1 to the number of system call filters in the recorder's address
- * (control_address_filters()). A program that this process executes finds the address in its
- * environment, and inherits the counted filters.
+ * The recorder's address can contain a number of system call filters (control_address_filters()).
+ * Adds 1 to this number, in each of this process's copies of the address. A program that this
+ * process executes finds the address in its environment, and inherits the counted filters.
  */
 static void expect_one_more(void)
 {

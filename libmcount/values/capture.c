@@ -19,7 +19,10 @@ static inline uint64_t word_at(const struct capture_run *run, uint32_t index)
 	if (index <= ARCH_INT_ARG_REGS)
 		return arch_int_arg(run->regs, run->slot, index);
 
-	/* The word is on the stack. If @index is wrong, the address of the word may be invalid. */
+	/*
+	 * The word with the number @index is on the program's stack. If @index is wrong, the
+	 * address of this word may be invalid.
+	 */
 	uint64_t word = 0;
 
 	fault_copy(&word, run->slot + (index - ARCH_INT_ARG_REGS), sizeof(word));

@@ -217,8 +217,9 @@ static void begin_payloads(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	/*
-	 * A signal handler may interrupt a hook and fork. The child then goes on with the hook.
-	 * Until the hook has ended in the child, the free rings belong to the parent.
+	 * A signal handler that has interrupted a hook may call fork(2). In the child,
+	 * t->leaves_ring is set, and the hook goes on. Until the hook has ended in the child, the
+	 * free rings belong to the parent, so the child claims no ring.
 	 */
 	struct ring *r = p && !t->leaves_ring ? arena_claim_ring() : NULL;
 

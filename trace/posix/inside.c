@@ -2,8 +2,8 @@
  * Tracks the threads that are inside of a stream: a thread is inside from pxt_inside_enter() to
  * pxt_inside_leave(). When no thread is inside, the stream's memory can be unmapped. A thread that
  * enters sets a mark in its own word (an element of threads[]) by a plain store. The thread that
- * waits to unmap the memory sees this store because it calls membarrier(2). Without membarrier(2),
- * counters in the stream's view (struct pxt_view) are used instead of words.
+ * waits to unmap the memory calls membarrier(2) to see this store. Without membarrier(2), counters
+ * in the stream's view (struct pxt_view) are used instead of words.
  */
 #include "posix/posix.h"
 
@@ -73,8 +73,8 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * If the former thread ended inside of a stream, or left a stream by siglongjmp(3),
-		 * @turn is still odd.
+		 * If the previous owner of the word ended inside of a stream, or left a stream by
+		 * siglongjmp(3), @turn is still odd.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);

@@ -10,7 +10,7 @@
 /*
  * These functions write text to @sink. Paths below the working directory of the recording's first
  * execution are written relative to this directory. A function with a result returns 0, -ENOMEM, or
- * -EDQUOT when the cost exceeds the limit of @files (files_spend()).
+ * -EDQUOT when files->cost exceeds files->cost_max (files_spend()).
  */
 
 /*

@@ -184,9 +184,9 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * For each node, store the growth of a counter in the node's function, without the callees. The
- * last tree_counters_spread() has selected the counter. The values go to every @step-th element of
- * @own.
+ * For each node of a function, store one value: the growth of a counter in the node's calls,
+ * without the growth in the callees of these calls. The last call of tree_counters_spread() has
+ * selected the counter. The values go to every @step-th element of @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

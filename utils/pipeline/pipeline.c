@@ -492,8 +492,8 @@ static int open_growing(struct pipeline *pipe, struct uft_err *err)
 			       "cannot follow a recording with trace_on or trace_off: their effect "
 			       "is known only at the end");
 	/*
-	 * Conditions on return values need the results that look_ahead() collects. look_ahead() is
-	 * not called for a growing recording.
+	 * Conditions on return values need the results that look_ahead() collects. For a growing
+	 * recording, look_ahead() is not called, so these conditions are refused.
 	 */
 	if (ret == 0 && pipe->is_filtered && has_retval_condition(pipe->config.stages.filters))
 		return err_set(err, -ERR_USAGE,
@@ -521,10 +521,10 @@ static int open_all(struct pipeline *pipe, struct uft_err *err)
 
 	/*
 	 * The time filter must keep a short call if an event is in the call. With STAGE_WANTS_ENDS,
-	 * a short call is dropped at its end, and no stage knows then whether an event was in the
-	 * call. So STAGE_WANTS_CALLS is set: stg_time() holds an entry back until the call has
-	 * lasted long enough, or until an event in the call arrives. The view gets entries in
-	 * addition to ends.
+	 * a short call is dropped at its end. At that time, no stage knows whether an event was in
+	 * the call. So STAGE_WANTS_CALLS is set: stg_time() holds an entry back until the call has
+	 * lasted long enough, or until an event in the call arrives. With STAGE_WANTS_CALLS, a
+	 * view (struct view) gets entries in addition to ends.
 	 */
 	if ((pipe->data->header.feat_mask & FEAT_EVENT) && stages->wants == STAGE_WANTS_ENDS &&
 	    (stages->time_filter_ns || (stages->filters && stages->filters->nr)))

@@ -281,8 +281,9 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * Drop the events that the lane has taken from the queue. But if an event of the lane still waits
- * for the view, drop nothing: the payload of such an event belongs to the queue.
+ * If the lane is finished and lane->events is NULL, drop all events of the queue. Otherwise, drop
+ * the events that the lane has taken from the queue. The queue owns the payloads of these events.
+ * So while an event in lane->events waits for the merge, drop nothing.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {

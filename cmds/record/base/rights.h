@@ -31,10 +31,11 @@ struct rights {
 int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
- * Like rights_enter_as(), for the process @peer at the other end of a socket. In two cases, this
- * thread gets the rights of the user that the process had when it connected (@peer->uid): if this
- * user was not root, or if the process cannot be looked up now. In both cases, a setuid program
- * that the process has executed after the connection has no effect.
+ * Like rights_enter_as(), for the process @peer at the other end of a socket. The process connected
+ * to the socket as the user @peer->uid. If this user is not root, or if the process cannot be
+ * looked up now, this thread gets the rights of the user @peer->uid. In both cases, a setuid
+ * program that the process has executed after the connection has no effect on the rights of this
+ * thread. Otherwise, this thread gets the rights of the current user of the process.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);

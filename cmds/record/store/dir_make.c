@@ -161,7 +161,7 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 /*
  * If @is_last is true, delete the files that mark the directory as a recording. Otherwise delete
  * all other files of the recording. The caller deletes the marking files last. If the recorder is
- * killed before that, the directory still counts as a recording.
+ * killed before this last step, the directory still counts as a recording.
  */
 static int remove_files(int dir_fd, const char *path, bool is_last, struct uft_err *err)
 {

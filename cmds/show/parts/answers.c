@@ -293,9 +293,10 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * Calls that begin at the same time are ordered by the numbers of their tasks. So
-		 * the calls that begin at @at_ns come after the start of the search if @number is
-		 * above search->task, and before the start if @number is below search->task.
+		 * Calls that begin at the same time are ordered by the numbers of their tasks.
+		 * @number is the number of this task. If @number is above search->task, this task's
+		 * calls that begin at @at_ns come after the start of the search. If @number is
+		 * below search->task, these calls come before the start of the search.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1
