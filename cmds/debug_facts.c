@@ -270,8 +270,8 @@ static void tell_events(const struct opts *opts, struct trace_data *data)
 void debug_facts_data_shown(const struct opts *opts, struct trace_data *data)
 {
 	/*
-	 * A growing recording has no tasks at the time of opening. So the facts about its tasks are
-	 * printed here.
+	 * When a growing recording is opened, the tasks are unknown. So the facts about the tasks
+	 * are printed after the recording was shown.
 	 */
 	if (data->growth)
 		debug_facts_data_opened(opts, data, 0);

@@ -26,8 +26,8 @@ static const char *const linker_dirs[] = {
 };
 
 /*
- * True when @linker is in a directory of the system, and has a name that glibc gives to its dynamic
- * linker. Other files are not run, because a stranger's program may name any file as its linker.
+ * True when @linker is in one of linker_dirs, and has a name that glibc gives to a dynamic linker.
+ * Other files are not run, because a program from a stranger may name any file as the linker.
  */
 static bool is_linker_of_system(const char *linker)
 {

@@ -291,14 +291,14 @@ END __fentry__
  * data in the other registers.
  *
  * Unwinders find the trampoline as the caller of a function whose return slot was replaced. A DWARF
- * expression in its call frame information looks the slot up in the shadow stacks, as
+ * expression in the trampoline's call frame information looks the slot up in the shadow stacks, as
  * libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and debuggers see
  * the program's own return addresses.
  *
- * The expression is valid at the trampoline's first byte, where each walk arrives, and at the byte
- * before it. The expression must not contain addresses, so it computes the address of probe_threads
- * from the program counter. The word 16 bytes before arch_return_caller holds the distance from
- * this word to probe_threads.
+ * The expression is valid at the trampoline's first byte, where each walk arrives, and at the
+ * preceding byte. The expression must not contain addresses. So the expression computes the address
+ * of probe_threads from the program counter. The word 16 bytes before arch_return_caller holds the
+ * distance from this word to probe_threads.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -565,8 +565,8 @@ HIDDEN_FUNCTION arch_entry, INTERRUPTED 136, RESUMES_AT_JUMP
 	jmp	.Lresume
 	.cfi_restore_state
 /*
- * Skips the call in the cases in which FAST_LOOK_UP returns from the stub. A skipped call gets no
- * frame.
+ * Looks the call up in thread->calls, with the tests of FAST_LOOK_UP. If the call is left alone and
+ * ends no frames, the stub returns, and the call gets no frame.
  */
 .Lmaybe_unwanted:
 	FAST_SELF %r11, .Lwanted

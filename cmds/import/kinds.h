@@ -1,4 +1,4 @@
-/* The imported events: the number of each event, and the keys of its values. */
+/* A table of the imported events, with the id, the name and the keys of each event. */
 #ifndef UTRAIL_CMDS_IMPORT_KINDS_H
 #define UTRAIL_CMDS_IMPORT_KINDS_H
 
@@ -24,9 +24,9 @@ struct import_kind {
 /*
  * Starts as { .next_id = ... }, ends with import_kinds_deinit().
  *
- * @bytes: an upper bound for the size of each of the two files events.txt and events.def, with the
- *         lines from before the import
- * @last: the event that was returned last
+ * @bytes: an upper bound for the size that events.txt and events.def each have after the import.
+ *         The bound includes the lines that were in the files before the import
+ * @last: the last result of import_kinds_get() or import_kinds_name()
  */
 struct import_kinds {
 	uint32_t next_id;

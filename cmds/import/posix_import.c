@@ -69,8 +69,8 @@ static int take_names(struct posix_importing *im, const struct posix_log *log)
 
 /*
  * Converts @ns, the time of an event in a log, to a time of the recording's clock. The result is
- * always later than the time of the previous record. Returns false when @ns is 0 or not after the
- * zero of the recording's clock, or when @ns or the result is too large.
+ * always later than the time of the previous record. Returns false when @ns is 0, when the
+ * recording's clock began at @ns or later, or when @ns or the result exceeds IMPORT_NS_MAX.
  */
 static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *time_ns)
 {

@@ -1,4 +1,4 @@
-/* The state of a thread under a plan, and the memory of this state (see planned.h). */
+/* Allocates and changes the state that a thread has under a plan (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/hot/frames.h"
@@ -40,10 +40,7 @@ uint64_t planned_own_return(const struct frame *f)
 	return f->ret;
 }
 
-/*
- * Changes the return addresses in the slots of the callers of @f. Does not change the slot of @f,
- * so that @f returns to the trampoline.
- */
+/* Does not change the slot of @f, so that @f returns to the trampoline. */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
 	const uint64_t ours = (uint64_t)arch_return_trampoline;
@@ -80,8 +77,8 @@ bool planned_make(struct thread *t)
 	if (!p)
 		return false;
 	/*
-	 * frames[0] has no ENTRY, but has the flag PLANNED_WRITTEN. So the search from the top down
-	 * for frames whose ENTRY is not written yet ends at frames[0], at the latest.
+	 * frames[0] belongs to no call. With this flag, frames[0] looks like the frame of a caller
+	 * whose ENTRY was written. So the ENTRY of an outermost call never waits for another ENTRY.
 	 */
 	p->frames[0].flags = PLANNED_WRITTEN;
 	__atomic_store_n(&t->planned, p, __ATOMIC_RELEASE);

@@ -61,7 +61,7 @@ static void make_lent_state(void *arg)
 	*lent = NULL;
 	if (!made)
 		return;
-	/* With low 0, the probe does not check which stack the child's calls are on. */
+	/* If @low is 0, the probe does not check which stack the child's calls are on. */
 	made->low = 0;
 	made->last_ns = t->last_ns;
 	*lent = made;
@@ -111,7 +111,7 @@ static void take_back(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = lent->ring;
 
-	/* If no child was made, lend_begin() has not changed the ring's state to RING_LIVE. */
+	/* If the ring is still RING_CLAIMED, no child has run lend_begin(). Then free the ring. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

@@ -13,9 +13,10 @@
  * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
  * files contain no symbolic links.
  *
- * @targets: for the path of a target: 1 + the index in @inputs of the input that was added last
+ * @targets: maps the path of a target to a number: 1 + the index in @inputs of the target's newest
+ *          input
  * @inputs: the words after the colons of rules
- * @next: the index of the input that the same target got before this input, or MAKE_RULES_NONE
+ * @next: the index of the next older input of the same target, or MAKE_RULES_NONE
  */
 struct make_rules {
 	struct strmap targets;

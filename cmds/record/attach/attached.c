@@ -427,8 +427,8 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (arch_remote_pc(&t->regs) - start >= end - start)
 			return 0;
 		/*
-		 * If the thread was stopped in a system call, a step would begin the system call
-		 * again, and the thread would wait in the system call.
+		 * Fail if the thread was stopped in a system call. A step would begin the system
+		 * call again, and the thread would wait in the system call.
 		 */
 		uint64_t args[4];
 

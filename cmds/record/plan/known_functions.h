@@ -75,8 +75,8 @@ void known_functions_deinit(struct known_functions *known);
  * Make the facts about all functions of @u. Returns 0, -E2BIG when a number in the facts is too
  * large for its field in the image, or another negative errno.
  *
- * @names: the file's symbols, relative to @base. If a function has a symbol in @names, the image
- *         does not store the function's name
+ * @names: the symbols of the file, with addresses relative to @base. If a function has a symbol in
+ *         @names, the image does not store the function's name
  */
 int known_functions_make(struct known_functions *out, const struct unprepared *u,
 			 const struct symtab *names, uint64_t base, const struct functions_key *key,

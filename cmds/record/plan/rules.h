@@ -19,8 +19,9 @@
  * @conds.
  *
  * @has_llvm_strings: captures_llvm_strings() of the functions' module
- * @has_texts: the set is for one function that Python calls; the arguments are texts (CAPTURE_TEXT)
- * @nr_texts: with @has_texts, the number of arguments that conditions can read
+ * @has_texts: the set is for one function without an address, such as a function of Python. The
+ *             probe captures all arguments of this function as texts (CAPTURE_TEXT)
+ * @nr_texts: if @has_texts is set: the number of arguments that conditions can read
  * @slots: a hash table with open addressing. An entry is an index in @rules plus 1
  */
 struct rule_set {

@@ -28,9 +28,10 @@
 
 #define DRAIN_MS	     10
 /*
- * The sizes of the ring when files, environment variables, or just arguments are recorded. A ring
- * has room for the records that a busy build makes in a quarter of a second. The allocation takes
- * 1 ms for each 3 MB.
+ * The sizes of the ring, in bytes. If files are recorded, the ring has RING_BYTES_FILES. Otherwise,
+ * if environment variables are recorded, the ring has RING_BYTES_VARIABLES. Otherwise, the ring has
+ * RING_BYTES_ARGUMENTS. A ring has room for the records that a busy build makes in a quarter of a
+ * second. The allocation takes 1 ms for each 3 MB.
  */
 #define RING_BYTES_FILES     (8U << 20)
 #define RING_BYTES_VARIABLES (8U << 20)

@@ -69,9 +69,9 @@ static bool let_go(struct traceme *seen, pid_t tid)
 }
 
 /*
- * waitid() always reports the first stopped child. If another thread traces this child, this thread
- * cannot release the child, and the function returns. When the other thread continues the child,
- * the recorder gets a SIGCHLD, and calls the function again.
+ * waitid() always reports the first stopped child. If a thread other than the caller traces this
+ * child, the function cannot release the child, and returns. At the next SIGCHLD, the recorder
+ * calls the function again.
  */
 void traceme_let_go(struct traceme *seen)
 {

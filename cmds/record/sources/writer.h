@@ -20,8 +20,7 @@
  * The members above the empty line are set before writers_start(), and do not change.
  *
  * @control: the page that is shared with all probes
- * @sample: counts calls in a sample of the records that the writers take (sample.h); NULL: not
- *          wanted
+ * @sample: counts the calls in a part of all records (sample.h); NULL: not wanted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording, so the rings are flushed more often
  * @flushed_ns: a time for each writer. All records of the writer's rings that were committed before
@@ -75,8 +74,9 @@ uint64_t writers_complete_ns(const struct writers *writers);
  *
  * @calls: 0 unless writers.counts_calls was set from the beginning
  * @bytes: the store's count of bytes (@taken of struct store)
- * @lost: the number of records that were lost so far, including those of running tasks
- * @ring_bytes: the number of bytes in @nr_rings rings, one for each running task
+ * @lost: the number of lost records of all tasks, both ended and running
+ * @ring_bytes: the size of the records that are in the memory of the rings
+ * @nr_rings: the number of these rings, one for each running task
  */
 struct writers_sum {
 	uint64_t calls;

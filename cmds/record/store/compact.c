@@ -257,8 +257,8 @@ static int compact_publish(struct store *store, const char *name, const struct i
 	if (tid && !number)
 		return publish_records(compact, inner, tid, parts, nr, err);
 	/*
-	 * If @number is not NULL, the caller wants to append to the published file later. This
-	 * store cannot append to a published file of records.
+	 * If @number is not NULL, the caller wants a stream for appending to the published file.
+	 * For a file of records, this function provides no such stream, and fails.
 	 */
 	if (tid)
 		return err_set_errno(err, -EINVAL, "cannot write '%s'", name);

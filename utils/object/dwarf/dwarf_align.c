@@ -55,7 +55,7 @@ static uint32_t alignment_of_parts(struct dwarf_loader *loader, Dwarf_Die *die, 
 
 		/*
 		 * If the member's offset is no multiple of the member's alignment, the struct is
-		 * packed, and the member does not count.
+		 * packed. Then the member does not affect the alignment of the struct.
 		 */
 		if (own && offset % own == 0)
 			most = MAX(most, own);
@@ -102,8 +102,8 @@ uint32_t dwarf_alignment(struct dwarf_loader *loader, Dwarf_Die *die)
 }
 
 /*
- * Set @part to the type of the only member or base class of a struct. Returns false when the struct
- * has another number of members and base classes, or when the type is unknown.
+ * Set @part to the type of the only member or base class of a struct. Returns false when the number
+ * of members and base classes is not 1, or when the type is unknown.
  */
 static bool find_only_part(struct dwarf_loader *loader, Dwarf_Die *die, Dwarf_Die *part)
 {

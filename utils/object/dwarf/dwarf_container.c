@@ -19,7 +19,7 @@
 #define SHAPE_TEXT    1024
 #define MEMBERS_MAX   12
 #define BOXED_MAX     16
-#define STRUCT_BYTES  128 /* the maximum size of a struct that gets a shape */
+#define STRUCT_BYTES  128 /* in bytes; put_struct() fails for a larger struct */
 
 /* A shape that is being made. @out: the text of the shape; @nr: the number of nodes in @out */
 struct shaping {

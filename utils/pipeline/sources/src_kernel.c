@@ -13,7 +13,7 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * The number of bytes that are read at once. The size of a page is a power of two, and at most
+ * The number of bytes that one read asks for. The size of a page is a power of two, and at most
  * BUFFER_BYTES. So BUFFER_BYTES is a multiple of the page size, and each read gets whole pages.
  */
 #define BUFFER_BYTES (64 * 1024)
@@ -458,8 +458,8 @@ static int open_files(const struct source_context *context, struct source_list *
 	if (ret <= 0)
 		return ret;
 	/*
-	 * If only calls and times off the CPU are shown, and the files have no calls, the files
-	 * need not be read.
+	 * The files contain calls and points, but no times off the CPU. If points are not wanted,
+	 * and the files have no calls, the files need not be read.
 	 */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;

@@ -733,8 +733,8 @@ ssize_t src_user_read(struct src_user *src, struct event *events, size_t max, ui
 		return 0;
 	/*
 	 * Decoded events point into the buffer, and filling the buffer overwrites old bytes. So the
-	 * buffer is filled only here, before this function decodes its first event. One block may
-	 * not be enough: a small block can end within a record.
+	 * buffer is filled only here, before this function decodes its first event. One refill may
+	 * get too few bytes, because a small block can end within a record.
 	 */
 	while (src_user_wants_refill(src)) {
 		int ret = refill_user(src, err);

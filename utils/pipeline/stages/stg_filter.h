@@ -18,8 +18,8 @@
  * @size: show functions of at least this size, in bytes
  * @in, @out: numbers of open calls that were opted in, and opted out
  * @depth: number of levels that may still be shown
- * @counts_from_call: @depth counts from an open call with `filter` or `depth=`; else from the
- *                    beginning of the task
+ * @counts_from_call: true: @depth counts from an open call with `filter` or `depth=`; false: @depth
+ *                    counts from the beginning of the task
  */
 struct selection {
 	uint64_t threshold_ns;
@@ -91,7 +91,7 @@ void call_filter_deinit(struct call_filter *filter);
  *
  * @frames: all open calls. The first @nr_inherited calls were open at the task's fork, and end when
  *          the task executes another program at @exec_ns
- * @nr_within: set by stg_filter_begin_within()
+ * @nr_within: the number of synthesized ENTRYs that are still expected (stg_filter_begin_within())
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
  * @is_waiting: the task is a forked child that has not begun yet; @frames are the frames of the
  *         parent

@@ -12,7 +12,10 @@
 
 _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_over()");
 
-/* The maximum indentation. A sink takes at most SINK_ROOM_MAX bytes at once. */
+/*
+ * The maximum indentation. One sink_room() of at most SINK_ROOM_MAX bytes must hold the cells of a
+ * line, the indentation, and NAME_ROOM bytes.
+ */
 #define INDENT_MAX_BYTES 1024UL
 /* Room after the indentation for the text of a line. Longer names are written separately. */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
@@ -122,7 +125,7 @@ static const char *library_of(const struct replay *replay, const struct task *ta
 	return NULL;
 }
 
-/* Show a line of a backtrace: the function of @path, which is a caller of @entry. */
+/* Show one line of the backtrace of @entry. The line names path->func, a caller of @entry. */
 static void show_step(struct replay *replay, const struct task *task, const struct event *entry,
 		      const struct call_path *path)
 {

@@ -19,12 +19,14 @@ struct between_kind;
  * @fields: the fields that must have equal values in both events
  * @kinds: the event kinds that match a name in @names; the key is the kind's id
  * @all: the elements of @kinds
+ * @pending: the first events that wait for a second event
  * @nr_begun: the number of events that have the first name and all fields
  * @nr_ended: the number of events that have the second name and all fields
  * @nr_without: events that lack a field
- * @nr_alone: ends without a beginning
- * @nr_again: beginnings that are followed by another beginning instead of an end
- * @nr_unfollowed: beginnings for which @pending had no room
+ * @nr_alone: the number of second events without a first event in @pending
+ * @nr_again: the number of first events that were followed by another first event before any
+ *            second event
+ * @nr_unfollowed: the number of first events for which @pending had no room
  */
 struct report_between {
 	enum color_mode color;
