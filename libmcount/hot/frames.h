@@ -40,7 +40,8 @@ void frames_leave_inside(struct thread *t, uint64_t address);
 /*
  * Called when a function with return slot @slot begins. Ends the frames below @slot as
  * frames_leave_inside() does. If a tail call has entered the function, the earlier frames with slot
- * @slot stay open. Otherwise, ends these frames.
+ * @slot stay open. If no tail call has entered the function, frames_make_way() ends the earlier
+ * frames with slot @slot.
  */
 void frames_make_way(struct thread *t, uint64_t *slot);
 

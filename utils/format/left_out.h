@@ -17,13 +17,13 @@ enum left_out_kind {
 };
 
 /*
- * A line of the file: "KIND <seconds>.<nanoseconds> <permille> <address> <path>". KIND is the word
- * "function", "caller" or "again".
+ * A line of left-out.txt: "KIND <seconds>.<nanoseconds> <permille> <address> <path>". KIND is the
+ * word "function", "caller" or "again".
  *
  * @time_ns: a time of the recording's clock
  * @permille: LEFT_OUT_FUNCTION: the function's share of the calls that were recorded shortly before
  *            @time_ns; 0 for other kinds
- * @addr: relative to the start of the function's module, as in symbol files
+ * @addr: the function's address, relative to the start of the function's module, as in symbol files
  * @path: the path of the module. left_out_decode() lets @path point into the decoded line
  */
 struct left_out {

@@ -32,7 +32,10 @@ enum event_flag {
 	EVENT_UNFINISHED = 1U << 2,
 	EVENT_PREEMPTED = 1U << 3, /* SCHED_*: the kernel took the CPU away */
 	EVENT_BACKWARDS = 1U << 4, /* the event is earlier than the task's previous record */
-	/* POINT, SCHED_*, calls of kernel functions: no function of the program is open */
+	/*
+	 * POINT, SCHED_*, a call to a kernel function: the task was outside of all functions of the
+	 * program
+	 */
 	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * The call was open before the task's first record. ENTRY: the pipeline has inserted
@@ -48,12 +51,13 @@ enum event_flag {
 #define EVENT_CPU_UNKNOWN UINT16_MAX
 
 /*
- * One event of one task. The events of a task have the order of its records; times go backwards
- * only in broken data.
+ * One event of one task. The events of a task have the order of the task's records. An event has an
+ * earlier time than the previous event only if the clock went back, or if the data is broken.
  *
  * @time_ns: a time of the recording's clock
- * @total_ns: EXIT: the time since the entry. It is negative if the clock went back (see
- *            time_abs()). SCHED_IN: the time off the CPU. ENTRY: see stg_filter.h
+ * @total_ns: EXIT: the time since the entry. If the EXIT has an earlier time than the entry,
+ *            @total_ns is negative (see time_abs()). SCHED_IN: the time off the CPU. ENTRY: see
+ *            stg_filter.h
  * @self_ns: EXIT: @total_ns less the time of the call's direct children
  * @addr: ENTRY, EXIT: the recorded address; LOST: the number of lost records, 0: unknown
  * @id: all events except ENTRY, EXIT and LOST: the id, see enum event_id

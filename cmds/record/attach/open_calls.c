@@ -61,8 +61,9 @@ static const struct hooked *hooks_at(struct open_calls *calls, struct unwinder *
 #define SLOT_BYTES sizeof(uint64_t)
 
 /*
- * True when the probe would have noticed the call in frame @f, if the probe had been in the
- * process when the call began. The call returns to frame @outer. @out gets the call.
+ * The code that runs in frame @f belongs to a call, which returns to frame @outer. True when the
+ * probe would have noticed this call, if the probe had been in the process when the call began.
+ * @out gets the call.
  */
 static bool is_seen_call(struct open_calls *calls, struct unwinder *u, const struct unwind_frame *f,
 			 const struct unwind_frame *outer, struct attach_call *out)

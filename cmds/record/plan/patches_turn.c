@@ -384,7 +384,7 @@ static void add_calls(struct module_patches *found, const struct elf_file *file,
 }
 
 /*
- * Finds calls of mcount() and __fentry__() in the file, and adds patches for these calls. A file
+ * Finds calls to mcount() and __fentry__() in the file, and adds patches for these calls. A file
  * has two lists of patches: one for the file as a program, one for the file as a library.
  */
 void patches_find_calls(struct known_module *known)

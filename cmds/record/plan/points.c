@@ -336,9 +336,10 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 }
 
 /*
- * Add groups of related static probes, each group as a whole. sites_prepare() knew only the static
- * probes, not the patches of functions. So leave out each group that shares bytes with the patch of
- * a function.
+ * Add the patches of static probes to @out, each group as a whole. A group is one patch and the
+ * PLAN_PATCH_INNER patches that directly follow this patch. If a group shares bytes with the patch
+ * of a function, the whole group is left out. sites_prepare() could not compare these bytes,
+ * because sites_prepare() did not get the patches of functions.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -1,4 +1,4 @@
-/* Finds the functions of unprepared programs, and patches for the functions (see unprepared.h). */
+/* Finds functions and their patches in unprepared programs (see unprepared.h). */
 #include "cmds/record/plan/unprepared.h"
 
 #include <errno.h>
@@ -235,9 +235,9 @@ static void add_function(struct strbuf *found, const struct function *function,
 	struct plan_patch patch = { .what = PATCH_ENTRY, .addr = site->addr + PLAN_PATCH_JUMP };
 
 	/*
-	 * In records, patch.addr stands for the function. Usually patch.addr is the address after
-	 * the jump. A call in place of the jump would have this return address. If the function
-	 * ends with the jump, patch.addr is the start of the function.
+	 * In records, patch.addr stands for the function. Usually patch.addr is the address at
+	 * which a call instruction at site->addr would end: the return address of such a call. If
+	 * this address is not inside of the function, patch.addr is the start of the function.
 	 */
 	if (patch.addr >= function->end)
 		patch.addr = function->start;

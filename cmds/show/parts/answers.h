@@ -1,6 +1,7 @@
 /*
- * Answers to requests of a page that shows a recording in parts: the progress of reading, calls of
- * a range, sums of a range (doc/internals/show.md, "Recordings in parts").
+ * Answers to requests of a page that shows a recording in parts. For example, an answer tells how
+ * much of the recording has been read, lists the calls in a time range, or has sums of these calls
+ * (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_ANSWERS_H
 #define UTRAIL_CMDS_SHOW_ANSWERS_H
@@ -42,7 +43,7 @@ int answer_calls(struct index *index, const struct part_range *range, uint64_t w
  * A search for a call. If @is_backwards is set, the search finds the last call before a place. If
  * not, the search finds the next call after the place.
  *
- * @functions: the numbers of functions, separated by commas. The search finds only calls of these
+ * @functions: the numbers of functions, separated by commas. The search finds only calls to these
  *             functions
  * @kinds: NULL, or the numbers of kinds of events, separated by commas. If @kinds is not NULL, the
  *         search finds events of these kinds, and no calls
@@ -58,9 +59,9 @@ struct part_search {
 };
 
 /*
- * Write JSON: the task, start time, duration, depth and text number of the found call or event, or
- * {} when nothing was found. Calls are ordered by time. Calls with the same time are ordered by
- * task. Returns 0 or a negative errno.
+ * Write JSON: the task, the start time, the duration and the depth of the found call or event, and
+ * the number that answer_texts() takes for the text. If nothing was found, write {}. Calls are
+ * ordered by time. Calls with the same time are ordered by task. Returns 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 
@@ -82,8 +83,9 @@ void answer_processes(struct index *index, struct strbuf *out);
 void answer_sources(struct index *index, struct strbuf *out);
 
 /*
- * A request to end answer_functions() or answer_tree() before the sums are complete. The struct
- * starts as zeros. The owner initializes and destroys @lock.
+ * A sum is one run of answer_functions() or answer_tree(). With this struct, any thread can end a
+ * sum before the sum is complete. The struct starts as zeros. The owner of the struct initializes
+ * and destroys @lock.
  *
  * @lock: protects the other members
  * @pipe: the pipeline of the sum that is being made, or NULL

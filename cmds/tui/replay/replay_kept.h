@@ -11,9 +11,9 @@
 #include "cmds/tui/replay/replay_pass.h"
 
 /*
- * @nr consecutive lines in the file. The first line has the number @line. At @offset, the file has
- * one struct replay_line for each line. The text of the lines follows these structs, and takes
- * @bytes bytes.
+ * A block of the file replay_kept.fd. The block has @nr consecutive lines. The first of these lines
+ * has the number @line. The block begins at @offset, with one struct replay_line for each line. The
+ * text of the lines follows these structs, and takes @bytes bytes.
  */
 struct kept_block {
 	uint64_t line;

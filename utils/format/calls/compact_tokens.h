@@ -12,15 +12,15 @@
 #define SLOTS	      8192 /* slots of the hash table, a power of two; half may be used */
 #define CONTEXTS_BITS 12
 /*
- * The number of entries for open calls in compact_coder.stack, a power of two. Open calls whose
- * depths differ by STACK share an entry.
+ * compact_coder.stack has STACK entries for open calls. STACK is a power of two. Open calls whose
+ * depths differ by a multiple of STACK share an entry.
  */
 #define STACK	      4096
 
-/* The two low bits of a token's first byte. */
+/* The two low bits of a token's first byte. A context is a result of context(). */
 enum token {
-	TOKEN_LIKELY,	/* the symbol that came last in this context */
-	TOKEN_UNLIKELY, /* in this context: the last symbol other than the likely symbol */
+	TOKEN_LIKELY,	/* the most recent symbol in this context */
+	TOKEN_UNLIKELY, /* in this context: the most recent symbol other than TOKEN_LIKELY's */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };

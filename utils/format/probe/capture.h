@@ -187,7 +187,10 @@ struct capture_text {
 	char text[ARGBLOB_STRING_MAX];
 };
 
-/* The maximum number of steps for arguments in a capture program. */
+/*
+ * A capture program may have at most CAPTURE_STEPS_MAX steps that make the values of arguments. The
+ * CAPTURE_HEAD and the steps of the return value are not counted.
+ */
 #define CAPTURE_STEPS_MAX 1024U
 
 /*

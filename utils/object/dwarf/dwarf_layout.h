@@ -28,7 +28,7 @@ struct dwarf_owners {
 
 /*
  * A container is recognised by its members. A container with other members belongs to an unknown
- * version of the library, and is shown as a struct.
+ * version of the C++ library, and is shown as a struct.
  *
  * @name: name of the template
  * @letter: the letter of the container's node in a shape (utils/spec/args/shape.h)

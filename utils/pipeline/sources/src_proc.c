@@ -95,7 +95,11 @@ static int note_child(struct src_proc *src)
 	task = task_list_get(list, made.child);
 	if (!task)
 		return -ENOMEM;
-	/* If several tasks have the same number, the first of these tasks is kept. */
+	/*
+	 * The kernel may give the tid of an ended task to a new task. If the entry in the list
+	 * already has a start time, the entry may describe an earlier task with this tid. Such an
+	 * entry is not changed.
+	 */
 	if (task->start_ns)
 		return 0;
 	task->pid = made.child_pid;

@@ -378,8 +378,10 @@ static inline const struct func *known_func(const struct stg_calls *calls,
 
 /*
  * Returns a limit in time: pair_fast() may handle only events before this limit. The limit is 0 in
- * two cases: handle() must find the depth of the stack, or the task may have calls of kernel
- * functions and no function of the program is open.
+ * two cases:
+ *
+ * - handle() must find the depth of the stack.
+ * - The task may have calls to kernel functions, and is outside of all functions of the program.
  */
 static uint64_t fast_until(const struct stg_calls *calls)
 {
