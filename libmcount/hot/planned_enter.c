@@ -235,9 +235,9 @@ static void finish_recording(struct thread *t)
 
 /*
  * PLAN_ESTIMATE: called when a new call begins. Ends the innermost frames whose calls have
- * returned. A call has returned if its slot does not contain its return address any more. The
- * addresses of the slots prove nothing: the new call may have a lower slot than a call that has
- * returned.
+ * returned. A call has returned if the slot of the call is unreadable, or no longer contains the
+ * return address. The addresses of the slots prove nothing: the slot of the new call may have a
+ * lower address than the slot of a call that has returned.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -268,7 +268,10 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 	return 1;
 }
 
-/* WARM: obeys the recorder's news. True when the news brought another plan. */
+/*
+ * WARM: acts on the recorder's news (plan_update_obey()). True when @t has switched to another
+ * plan.
+ */
 NOINLINE static bool take_news(struct thread *t)
 {
 	plan_update_obey(t);
@@ -373,8 +376,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	/*
 	 * A call that is too deep needs no room in the ring, so t->fast_limit is tested before
 	 * hot_reserve(). During hot_reserve(), a fork may be reported, or the recording may end.
-	 * Either event may settle the thread. After that, t->fast_limit permits no frame, so
-	 * t->fast_limit is tested again.
+	 * Either event may settle the thread. In a settled thread, t->fast_limit permits no frame.
+	 * So t->fast_limit is tested again.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -571,8 +574,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	if (plan_update_has_news())
 		take_news(t);
 	/*
-	 * If @regs is not NULL, the called function is a Python function. The registers in @regs
-	 * then point to an array of struct capture_text.
+	 * If @regs is not NULL, the called function is a Python function, and the register of the
+	 * first argument in @regs points to an array of struct capture_text.
 	 */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);

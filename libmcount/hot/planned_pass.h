@@ -16,19 +16,19 @@
  *
  * A thread can be open only while no unfinished call is opted out, and no ENTRY is held back. If
  * the plan has PLAN_OPT_IN_FILTER, a thread can be open only within a call that is opted in. In an
- * open thread, a function without a rule is recorded as if there were no plan. In this state,
- * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. The fast
- * paths work only while probe_skips is true. To announce a new plan, the recorder clears
+ * open thread, a call of a function without a rule is recorded as if there were no plan. In this
+ * state, thread->calls is planned.pass, and the fast paths push and pop frames as without a plan.
+ * The fast paths work only while probe_skips is true. To announce a new plan, the recorder clears
  * probe_skips (plan_update.h).
  *
  * When a fast path pushes a frame, the frame has no struct planned_frame. planned.open_base is the
  * innermost frame with such a struct. By counting the frames above planned.open_base, the probe can
- * compute the missing structs of these frames. planned.now is the selection inside of
- * planned.open_base. Before other code uses the frames without structs, planned_settle() makes the
- * structs. The thread is then settled, and no longer open. Each of these frames then ends on the
- * slow path. Therefore the code for common cases must not settle a thread.
+ * compute the missing structs of these frames. planned.now is the struct selection that applies
+ * inside of planned.open_base. Before other code uses the frames without structs, planned_settle()
+ * makes the structs. The thread is then settled, and no longer open. Each of these frames then ends
+ * on the slow path. Therefore the code for common cases must not settle a thread.
  *
- * An open thread is not settled at these calls:
+ * The following calls do not settle an open thread:
  *
  * - A call whose values are captured, if planned_is_alike() is true for the called function
  *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
@@ -170,7 +170,10 @@ static inline void planned_open(struct thread *t, const struct planned_frame *pf
 		state_follow(t, p, THREAD_JUDGED, STATE_FITS);
 }
 
-/* True when @t is ready, and a call of @addr is opted in. Such a call makes @t open. */
+/*
+ * True when @t is in the state THREAD_READY, and thread->calls shows that a call of @addr changes
+ * the state to THREAD_OPEN.
+ */
 static inline bool planned_admits(const struct thread *t, uint64_t addr)
 {
 	return t->calls[planned_place_of(addr)].call == -addr && probe_is_recording() &&
@@ -214,7 +217,8 @@ static inline bool planned_push_admitted(struct thread *t, uint64_t slot, uint64
 
 /*
  * Pushes a frame without a record, in the state THREAD_OPEN. A signal handler may leave this
- * function by longjmp() at any point, so state_keep_back() comes before the push.
+ * function by longjmp() at any point. So state_keep_back() comes before the push. Otherwise, the
+ * fast paths could write an EXIT for the frame.
  */
 static inline void planned_push_open(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr,
 				     uint64_t kind)

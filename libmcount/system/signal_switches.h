@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /*
- * COLD. From now on, a signal of the plan calls the probe's handler first. After that, the signal
- * calls the program's handler, if there is one. In an attached probe, this function does nothing.
+ * COLD. After this call, each signal for which the plan has an action goes to the probe's handler
+ * first. Then the program's handler of the signal is called, if the program has such a handler. In
+ * an attached probe, this function does nothing.
  */
 void signal_switches_begin(void);
 

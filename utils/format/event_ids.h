@@ -8,7 +8,8 @@
  * Ranges of numbers of events. Each name in this list is the first number of its range. A file may
  * contain events whose numbers have no name. Readers show the numbers of such events.
  *
- * @EVENT_ID_KERNEL: tracepoints, by the recorded kernel's numbers in kernel_header
+ * @EVENT_ID_KERNEL: tracepoints. The numbers are the recorded kernel's own numbers, which are in
+ *                   kernel_header
  * @EVENT_ID_BUILTIN: call sites, and values that the probe reads or watches. The numbers are the
  *                    same as in uftrace
  * @EVENT_ID_LINUX: events of tasks and the scheduler, in perf-cpu*.dat. The numbers are the same as

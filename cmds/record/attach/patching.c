@@ -98,8 +98,9 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 
 /*
  * Send the probe those patches of @all that the probe does not know. Then read the probe's list of
- * changes into a->text. Returns -EAGAIN when the probe cannot take the patches at this moment, or
- * when the stopped thread cannot call the probe.
+ * changes into a->text. Returns -EAGAIN when a thread of the process holds a lock that the probe
+ * needs at this moment, or when the recorder cannot write the context of the stopped thread
+ * (a->thread) to the memory of the process (attached_syscall()).
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {
@@ -168,8 +169,9 @@ enum selected {
 };
 
 /*
- * Selects the changes that must be made. A change with ATTACH_CHANGE_ON_FORMER jumps to the
- * previous change in a->text. Such a change is selected together with the previous change.
+ * Selects the changes that must be made. If a change has ATTACH_CHANGE_ON_FORMER, the code of this
+ * change jumps to the code of the previous element of a->text.changes. Such a change is selected
+ * together with the previous element.
  */
 static int select_changes(struct attaching *a, const struct attach_patches *job,
 			  enum selected selected, struct text *out)

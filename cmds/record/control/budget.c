@@ -82,7 +82,7 @@ static size_t list_choices(const struct budget *b, double least, const struct bu
 }
 
 /*
- * Returns the part of the program's own time that recorded calls may take.
+ * Returns the maximum cost of recorded calls, as a part of the program's own time.
  *
  * @left: the cost of left-out calls, as a part of the program's own time
  */

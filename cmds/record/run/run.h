@@ -17,10 +17,7 @@
 #include "cmds/record/store/dir.h"
 #include "utils/spec/args/argrules.h"
 
-/*
- * All data of a run of `record`. A run begins with the check of the program, and ends with the last
- * file.
- */
+/* All data of one execution of `record`, from the first check to the last written file. */
 struct run {
 	const struct opts *opts;
 	struct argrules args;

@@ -45,8 +45,9 @@ static bool is_ours(int fd, mode_t others_may_not)
 }
 
 /*
- * Opens the directory @name in @parent. Makes the directory when it is missing. Links are not
- * followed. Returns -1 if another user owns the directory, or if its mode has a bit of
+ * Opens the directory @name in the directory @parent. If @name is missing, first makes @name with
+ * mode 0700. Does not follow links. Returns -1 if @name cannot be made or opened, if the owner of
+ * @name is not the effective user of the process, or if the mode of @name has a bit of
  * @others_may_not.
  */
 static int open_below(int parent, const char *name, mode_t others_may_not)

@@ -70,9 +70,9 @@ static void note_access(struct loading *load, struct file_use *use, bool reads, 
 }
 
 /*
- * Find or add the struct file_use of @content by execution @at. Set the bits FILE_SHOWN and @what,
- * so that listings of files show this use. The function leaves read_ns and write_ns as they are:
- * the use does not make the execution a reader or a writer of the file.
+ * Find or add the struct file_use of execution @at for @name and @content. Set the bits FILE_SHOWN
+ * and @what, so that listings of files show this use. The function leaves read_ns and write_ns as
+ * they are: the use does not make the execution a reader or a writer of the file.
  */
 static int show_use(struct loading *load, size_t at, uint32_t name, uint32_t content, uint32_t what)
 {
@@ -349,7 +349,10 @@ static int see(struct executions_listener *listener, const struct executions *ex
 	if (rec->kind == PROC_FORK) {
 		const struct execution *child = &executions->all[executions->nr - 1];
 
-		/* For a new thread, nothing was added to @executions. */
+		/*
+		 * If the record reports a new thread, no execution was added, and @child is an
+		 * older execution.
+		 */
 		if (child->parent != at || child->index || child->start_ns != load->now_ns)
 			return 0;
 		return descriptors_fork(load->files, &load->descriptors, of, child->pid,
@@ -363,8 +366,8 @@ static int see(struct executions_listener *listener, const struct executions *ex
 }
 
 /*
- * If an execution has not closed a file, the use of this file ends with the execution. The use of
- * the executed program ends at the same time.
+ * Set close_ns of each use that ends with the execution: the execution has not closed the file, or
+ * the file is the program or the interpreter of the execution (FILE_RUN).
  */
 static void close_all(struct files *files, const struct executions *executions)
 {

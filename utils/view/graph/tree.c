@@ -183,8 +183,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 
 /*
  * HOT: returns the child of @top that stands for calls of @func. @top->last is the child that was
- * called last. The function first tries the child that was called after an earlier call of
- * @top->last.
+ * called last. Calls often come in the same order again. So the function first tests
+ * @top->last->after, the sibling that was called after @top->last at an earlier time.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)

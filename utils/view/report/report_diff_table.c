@@ -1,6 +1,6 @@
 /*
- * The fields of one comparison: the chosen fields. Two fields for each counter of the recordings
- * replace FIELD_COUNTERS (see report_diff_rows.h).
+ * Makes the list of the fields of a comparison from the chosen fields. A chosen field with the kind
+ * FIELD_COUNTERS becomes two fields for each counter of the recordings (see report_diff_rows.h).
  */
 #include <errno.h>
 #include <stdio.h>
