@@ -73,8 +73,8 @@ struct members {
  * @name: the option as the user types it; NULL: @add_name adds this text
  * @why: a sentence that explains why nothing is left to show with this option; NULL: @add_why adds
  *         the sentence
- * @add_why: adds the sentence. The facts in the parameter @all come from a reading of the recording
- *         that ignores all such options
+ * @add_why: adds the sentence. The parameter @all has facts about the recording. For these facts,
+ *         the recording was read without any such option
  */
 struct narrowing {
 	struct members takes[2];

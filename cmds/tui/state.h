@@ -47,7 +47,7 @@ struct tui_growth {
 };
 
 /*
- * @reading: the recording for graph and report; complete when @has_tree
+ * @reading: the recording for graph and report. If @has_tree is true, @reading is complete
  * @next: replaces @reading when @next is complete
  * @waiting: the view that the screen shows while the user waits for the background thread (job.h)
  * @wanted: the command (enum tui_command) that begins when the background thread is done
@@ -56,7 +56,7 @@ struct tui_growth {
  * @session: the index of the shown program in reading->tree.roots
  * @sum: the calls of the function that @func shows
  * @func_name: the name of that function; on the heap
- * @view: the view on the screen; NULL before the first
+ * @view: the view on the screen; NULL until the first view is shown
  * @sink: appends to @line
  * @report_fields, @replay_fields: texts as for -f, on the heap; NULL: the default
  * @word: the last searched word; on the heap

@@ -95,8 +95,10 @@ static void *find_function(const struct loaded *libc, const char *name, uint32_t
 /*
  * Called for each function of libc that the probe calls.
  *
- * @slot: the slot that contains the called address
- * @function: the function that is to be called
+ * @slot: the slot from which the probe's call takes the address of the function. If a library
+ *         interposes the function, the slot contains at first the address of the library's function
+ * @function: the function that the probe must call: the function of libc or, if the probe itself
+ *         defines the function, the probe's definition
  */
 typedef void visit_fn(void **slot, void *function, void *arg);
 

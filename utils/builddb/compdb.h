@@ -22,10 +22,12 @@
  * @by_key: for each key, one plus the index of the newest entry
  * @nr: length of @entries and @keys
  * @nr_left: number of entries that are not NULL
- * @nr_not_text: number of entries that are left out because they are not UTF-8, as JSON must be
+ * @nr_not_text: number of entries that are left out because their texts are not valid UTF-8. JSON
+ *         has no other encoding
  * @has_assemblers: add entries for commands of assemblers (nasm, yasm, as)
- * @leaves_out_gone: leave out sources that do not exist any longer. Unless @is_build_temporary is
- *         set, also leave out sources below /tmp, which configure makes
+ * @leaves_out_gone: leave out sources that do not exist any longer, or are not regular files. If
+ *         @is_build_temporary is false, also leave out sources below /tmp. For example, scripts
+ *         named "configure" make such sources
  * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now

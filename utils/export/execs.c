@@ -33,11 +33,9 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
 /*
  * Make the slices.
  *
- * @numbers: has an element for each execution, which becomes the index of the execution's slice. If
- *           the execution has no slice, the element becomes the index of the slice of the nearest
- *           ancestor that has a slice, or EXECUTION_NONE
- * @has_shown: has an element for each process, which starts as false. The element becomes true when
- *             a slice belongs to the process
+ * @numbers: for each execution: the index of the execution's slice. If the execution has no slice:
+ *           the index of the slice of the nearest ancestor that has a slice, or EXECUTION_NONE
+ * @has_shown: for each process: false at first, and true when a slice belongs to the process
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,
 			      size_t *numbers, bool *has_shown)
@@ -50,8 +48,8 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		size_t parent = execution->parent;
 
 		/*
-		 * Begin with the parent's number. If this execution gets no slice, the number
-		 * stays.
+		 * Start with the parent's element of @numbers. If this execution gets no slice,
+		 * numbers[i] keeps this value.
 		 */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))

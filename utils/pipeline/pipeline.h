@@ -39,7 +39,7 @@ enum pipeline_order {
 };
 
 /*
- * @tids: read only these @nr_tids tasks; none: read all
+ * @tids: read only these @nr_tids tasks. If @nr_tids is 0, read all tasks
  * @kinds: additional kinds of sources, as a list with NULL as its last element. @kinds may be NULL
  */
 struct pipeline_config {
@@ -111,8 +111,9 @@ enum lane_state {
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
  * @calls: the stack of the program's calls and, above them, the kernel's
- * @events: [@at, @nr) have passed all stages and wait for the merge. NULL before the first batch,
- *          after the last batch, and while other lanes use the memory
+ * @events: the events in [@at, @nr) have passed all stages, and the view has not got these events
+ *          yet. NULL before the first batch, after the last batch, and while other lanes use the
+ *          memory
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with opens_at_start: the calls that are open when the time range begins
  * @has_events: read_events() has found events in the time range. Later stages may hide these events
@@ -173,7 +174,7 @@ struct lane {
  * @surveys: an element for each task (task->index); NULL in a growing recording
  * @window_bytes: the maximum memory for the queued events of one window of time
  *                (pipeline_next_window(), lane_stream())
- * @held_bytes: the maximum memory for queued events of tasks that come one after the other
+ * @held_bytes: the maximum memory for the queued events of a group of lanes (pipeline_load_group())
  * @kernel: the number of events that the kernel has lost, according to the files that were read
  * @ext: extern.dat; NULL: there is none
  * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork
@@ -333,8 +334,8 @@ uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
 /*
- * True when the options select the task, and the task has records or has other events that are
- * shown.
+ * True when the options select the task, and <tid>.dat has records. If <tid>.dat has no records,
+ * other files must have events of the task, and the options must show these events.
  */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 

@@ -163,7 +163,7 @@ bool patch_rules_are_about(const struct patch_rules *rules, const char *module, 
 /* --- changes --- */
 
 /*
- * True when one of the @nr rules in @new has the text and the kind of pattern of @former.
+ * True when one of the @nr rules in @new has the same text and the same kind of pattern as @former.
  */
 static bool is_said_anew(const struct patch_rule *former, const struct patch_rule *new, size_t nr)
 {

@@ -48,8 +48,8 @@ struct talks {
 	unsigned nr_other_version;
 	unsigned other_version;
 	/*
-	 * the number of conversations with believed peers that were ended early: the recorder has
-	 * refused a message, or the probe has sent ERROR
+	 * the number of conversations in @believed that ended early because the recorder refused a
+	 * message or the probe sent ERROR
 	 */
 	unsigned nr_refused;
 };

@@ -49,8 +49,8 @@ struct etrace_event {
  * One task.
  *
  * @upid: the task's unique number in the etrace text
- * @half: if two events describe one act: the kind of the first event, until the second event is
- *         read; ETRACE_NOTHING: no first event is waiting for the second event
+ * @half: the kind of the first of two events about one act, while the reader waits for the second
+ *         event. ETRACE_NOTHING: the reader does not wait for a second event
  * @half_ns, @half_flags, @half_has_flags, @half_text: the content of the first event. After a mount
  *         or an unmount, @half_flags is 1 + the index of the act's record
  * @variables: for each variable of the task's environment, the variable's offset in

@@ -49,13 +49,15 @@ enum attach_step {
 	 */
 	ATTACH_CHANGES = 5,
 	/*
-	 * Tells the probe that the recorder has written the changes of ATTACH_CHANGES, except those
-	 * that failed. Returns the number of patches that are not in place
+	 * Tells the probe that the recorder has tried to write the changes of ATTACH_CHANGES. Some
+	 * changes may have failed. Returns the number of patches that failed because their changes
+	 * are not in the code
 	 */
 	ATTACH_CHANGED = 6,
 	/*
-	 * Before ATTACH_BEGIN, while all threads are stopped: the buffer has a struct
-	 * attach_thread, and the third argument is the size of this struct. Returns 0 or -errno
+	 * Before ATTACH_BEGIN, while all threads are stopped: tell the probe the open calls of a
+	 * thread. The buffer has a struct attach_thread. The third argument is the size of this
+	 * struct in bytes, with all calls. Returns 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* calls are recorded from now on */
@@ -78,9 +80,9 @@ enum attach_step {
 	 * While other threads are stopped outside of the probe, and outside of the code ranges that
 	 * the probe has made: find the functions that have open calls.
 	 *
-	 * - The buffer has addresses of functions that call the probe just before they return
-	 *   (XRay). The third argument is the number of these addresses
-	 * - In the buffer, 0 replaces the address of each function that has open calls
+	 * - The recorder fills the buffer with addresses of functions that call the probe just
+	 *   before they return (XRay). The third argument is the number of these addresses
+	 * - The probe writes 0 over the address of each function that has open calls
 	 * - Returns 0, -EAGAIN if a thread is within a hook, or another -errno
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,

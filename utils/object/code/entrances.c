@@ -146,9 +146,9 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 }
 
 /*
- * Search the code from which short jumps reach @site. look_at_functions() passes the sites in
- * ascending order, so no function is searched twice. Bytes between functions may be searched
- * several times.
+ * Look for references in all code that is near enough to @site for a short jump to @site.
+ * look_at_functions() passes the sites in ascending order, so no function is searched twice. Bytes
+ * between functions may be searched several times.
  */
 static void look_around(struct search *s, uint64_t site)
 {
@@ -302,8 +302,9 @@ static void scan_part(struct scan *s, const struct code_section *sec, uint64_t s
 #define REST_OF_FAR 4 /* bytes after the opcode of a jump with a 32-bit distance */
 
 /*
- * Search function @index, and the bytes between the previous function and function @index. Later,
- * look_through() examines the function's references to itself once more.
+ * Look for references to s->places in function @index, and in the bytes between the previous
+ * function and function @index. Later, look_through() examines the function's references to itself
+ * once more.
  */
 static void scan_func(struct scan *s, size_t index)
 {
@@ -514,8 +515,8 @@ void leads_deinit(struct leads *leads)
 }
 
 /*
- * Search the whole file. A table ends at the latest where the next table begins. So scan_tables()
- * runs last, when the beginnings of all tables are known.
+ * Look for references in the whole file. A table of distances ends at the latest where the next
+ * table begins. So scan_tables() runs last, when the beginnings of all tables are known.
  */
 static int scan_all(const struct scans *scans, struct leads *out)
 {

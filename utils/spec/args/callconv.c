@@ -232,8 +232,8 @@ static int add_param(struct allocation *a, const struct dwarf_param *param, enum
 		return 0;
 	}
 	/*
-	 * If the value is in a register, its index is the N of argN or fpargN. If the value is on
-	 * the stack, take_place() has set the index to the number of the stack word.
+	 * If the value is in a register, spec.index is the N of argN or fpargN. If the value is on
+	 * the stack, take_place() has set spec.index to the number of the stack word.
 	 */
 	unsigned number = is_float ? ++a->nr_float : ++a->nr_int;
 
@@ -289,8 +289,8 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 	const struct dwarf_type *result = &func->result;
 	struct allocation a = { .isa = isa };
 	/*
-	 * Leave out the result of a clone: the compiler may have removed the result or changed the
-	 * type.
+	 * If the compiler has changed the function's parameters (CALLCONV_CLONE), leave out the
+	 * result. The compiler may have removed the result, or changed the type of the result.
 	 */
 	int ret = kind == CALLCONV_CLONE ? 0 : add_result(isa, result, retval);
 

@@ -6,10 +6,10 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * The counters of the recording.
+ * The counters of the recording. Each element of @list is one counter.
  *
- * @number: tree_node.counter in the nodes of the counter
- * @unit: "nanoseconds" if the counter measures time, else "count"
+ * @number: the value of tree_node.counter in all nodes of this counter
+ * @unit: "nanoseconds" if this counter measures time, else "count"
  */
 struct tree_counters {
 	struct {
