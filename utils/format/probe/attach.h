@@ -83,7 +83,8 @@ enum attach_step {
 	 * - The recorder fills the buffer with addresses of functions that call the probe just
 	 *   before they return (XRay). The third argument is the number of these addresses
 	 * - The probe writes 0 over the address of each function that has open calls
-	 * - Returns 0, -EAGAIN if a thread is within a hook, or another -errno
+	 * - Returns 0, or a negative errno. -EAGAIN: a thread is in a hook, or between undo_enter()
+	 *   and undo_exit() (undo.h)
 	 */
 	ATTACH_OPEN_ANNOUNCED = 11,
 	/*

@@ -146,9 +146,9 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 }
 
 /*
- * Look for references in all code that is near enough to @site for a short jump to @site.
- * look_at_functions() passes the sites in ascending order, so no function is searched twice. Bytes
- * between functions may be searched several times.
+ * Look for references in all code from which a short jump may reach the bytes around @site (struct
+ * window). look_at_functions() passes the sites in ascending order, so no function is searched
+ * twice. Bytes between functions may be searched several times.
  */
 static void look_around(struct search *s, uint64_t site)
 {
