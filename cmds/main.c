@@ -197,8 +197,9 @@ static int flush_output(struct uft_err *err)
 }
 
 /*
- * If utrail was started with SIGCHLD ignored, sets the default action of SIGCHLD. Otherwise the
- * kernel would discard the exit statuses of utrail's children. Returns true if SIGCHLD was ignored.
+ * If utrail was started with SIGCHLD ignored, sets the default action of SIGCHLD, and returns true.
+ * Otherwise returns false. While SIGCHLD is ignored, the kernel discards the exit statuses of
+ * utrail's children.
  */
 static bool stop_ignoring_children(void)
 {

@@ -266,8 +266,8 @@ static void put_call(struct check_calls *calls, const struct check_event *event,
 }
 
 /*
- * Appends an expression with the arguments @args of an event whose format is unknown. From this
- * expression, the compiler checks only that the arguments are valid expressions.
+ * Appends an expression with the arguments @args of an event whose format is unknown. The compiler
+ * checks that the arguments are valid expressions, and checks nothing else.
  */
 static void put_unknown(struct check_calls *calls, const char *args)
 {

@@ -44,9 +44,10 @@ struct part {
  * @into: the path of the recording to which records are added; this recording is open
  *         as @data. NULL: a new recording is made
  * @parts: sorted by CPU
- * @nr_of_others: number of records that are left out because of their task: the recording @into has
- *         neither the task that made the record nor the task that the record is about. Without
- *         @into: a new recording has no room for another task
+ * @nr_of_others: number of records that are left out because of their task. With @into: the
+ *         recording @into has neither the task that made the record nor the task that the record
+ *         is about. Without @into: the new recording lacks the record's task, and already has the
+ *         maximum number of tasks
  * @nr_unusable: number of records that are left out because the record is too large, or because the
  *         number of the record's task is negative
  * @nr_of_tracers: number of records that are left out because they are neither events nor calls

@@ -11,11 +11,12 @@
 #include "libmcount/python/natives.h"
 
 /*
- * The array thread.python_calls has all open calls of a thread, with or without a frame. Each
- * element is the key of a call (@key of the functions below), with these flags in the low bits.
- * python_calls[-1] is 0.
+ * The array thread.python_calls has the open calls of a thread: calls of Python code, and calls of
+ * functions in C. The array lacks calls that are neither recorded nor counted as open, and calls
+ * beyond CALLS_MAX. Each element is the key of a call (@key of the functions below), with these
+ * flags in the low bits. python_calls[-1] is 0.
  */
-#define CALL_HAS_FRAME	1UL
+#define CALL_HAS_FRAME	1UL /* the call has a struct frame */
 #define CALL_IS_OWN	2UL /* the called function has NAME_OWN */
 #define CALL_HAS_RESULT 4UL /* the result of the call is recorded */
 #define CALL_BITS	7UL
@@ -161,10 +162,12 @@ static INLINE enum fast_call fast_end(uint64_t key)
 }
 
 /*
- * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With
- * --no-libcall, the result is true for calls of functions in C, and for calls of libraries' code.
- * Without --no-libcall, the result is true for calls of functions in C that a library's @code
- * makes. If the facts about @code are not known, @code counts as code of the program itself.
+ * HOT, with the GIL: true for calls that are neither recorded nor counted as open. With @is_native,
+ * a function in C is called, and @code is the caller. Without @is_native, @code itself is called.
+ *
+ * With --no-libcall, the result is true for each call of a function in C, and for each call of code
+ * of a library. Without --no-libcall, the result is true only if code of a library calls a function
+ * in C. If the facts about @code are not known, @code counts as code of the program itself.
  */
 static inline bool fast_leaves_alone(struct py_object *code, bool is_native)
 {

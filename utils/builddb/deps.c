@@ -241,8 +241,8 @@ static void mark_made(const struct rules *rules, const struct made *made, size_t
 }
 
 /*
- * Write one rule whose targets are the files in @made. The same executions have written all these
- * files. For example, if cp(1) copies a directory, all copied files share one rule.
+ * Write one rule whose targets are the files in @made. All these files must have the same writers
+ * (have_same_writers()). For example, if cp(1) copies a directory, all copied files share one rule.
  */
 static int put_rule(struct rules *rules, const struct made *made, size_t nr_made)
 {

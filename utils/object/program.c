@@ -65,12 +65,13 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 }
 
 /*
- * @program: a line whose first @len bytes are the path of a program
+ * @program: the first line of a script, without "#!". The first @len bytes of @program are the path
+ *           of a program
  *
- * If this program is env(1), the name of the script's interpreter follows. Returns the number of
- * bytes before that name, for example the length of "/usr/bin/env " or "/usr/bin/env -S ". Returns
- * 0 if the program is not env(1), or if an option other than -S, an assignment or the end of the
- * line follows.
+ * If this program is env(1), the name of the script's interpreter stands after the path, or after
+ * "-S". Returns the number of bytes before that name, for example the length of "/usr/bin/env " or
+ * "/usr/bin/env -S ". Returns 0 if the program is not env(1). Returns 0 if the line has another
+ * option, an assignment or no text in the place of the name.
  */
 static size_t len_before_command(const char *program, size_t len)
 {

@@ -41,7 +41,10 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
-/* Append to @out a struct plan_patch for the patch, with @bias added to the patch's addresses. */
+/*
+ * Append a struct plan_patch to @out: found->patch with the code in found->code. The addresses in
+ * the new struct are @bias higher than in the file.
+ */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 
 /* Returns the number of bytes at the site that are overwritten or moved. */

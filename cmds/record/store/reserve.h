@@ -20,8 +20,8 @@
 bool reserve_ahead(int fd, size_t len);
 
 /*
- * Free the reserved space of all files in the directory @dir_fd. While reserve_release() runs, no
- * file in the directory may grow.
+ * Free the reserved space of all files in the directory @dir_fd. The caller must make sure that no
+ * file in the directory grows during the call: such a file could lose its new bytes.
  */
 void reserve_release(int dir_fd);
 

@@ -315,8 +315,8 @@ static uint32_t count_kind(struct reading *r, const char *name)
 
 /*
  * Sets the depth of the event @point. If several events of a task have the same kind and the same
- * time, these events get up to INDEX_AT_ONCE different depths. Returns false when there is not
- * enough memory.
+ * time, the first INDEX_AT_ONCE of these events get different depths. All further events get the
+ * last of these depths. Returns false when there is not enough memory.
  */
 static bool set_depth(struct reading *r, struct stored_call *point)
 {

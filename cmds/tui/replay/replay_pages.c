@@ -67,9 +67,9 @@ static int extend_by_marks(struct replay_pages *pages, uint64_t more, struct uft
 }
 
 /*
- * If pages->wants_kept is set, starts the thread that makes lines. Waits until the thread has made
- * @more lines or has ended, or until the user has pressed a key. If @more is at most EXTEND_LINES,
- * waits at most KEPT_LOOK_NS.
+ * First starts the thread that makes lines, if pages->wants_kept is set. Then, in all cases, waits
+ * until the thread has made @more lines or has ended, or until the user has pressed a key. If @more
+ * is at most EXTEND_LINES, waits at most KEPT_LOOK_NS.
  */
 static int extend_kept(struct replay_pages *pages, uint64_t more, struct uft_err *err)
 {

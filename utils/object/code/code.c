@@ -151,8 +151,8 @@ static int add_section(struct code *code, Elf_Scn *scn, const GElf_Shdr *head, c
 static int load_sections(struct code *code)
 {
 	/*
-	 * Leave out the sections of call frame information. They are as large as the code, and a
-	 * search of them would find nothing: no jump reads its target from them.
+	 * Leave out the sections of call frame information. A search in these sections would take
+	 * time, and find nothing: jumps do not read targets from call frame information.
 	 */
 	static const char *const frames[] = { ".eh_frame", ".eh_frame_hdr" };
 	/*

@@ -1,4 +1,7 @@
-/* The event "limit:max-stack": at this place, calls deeper than --max-stack were not recorded. */
+/*
+ * The event "limit:max-stack" in an open call: calls inside of this open call were deeper than
+ * --max-stack, and were not recorded.
+ */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

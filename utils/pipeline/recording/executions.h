@@ -13,9 +13,9 @@
 
 /*
  * An execution: a process from one execve(2) to the next, or to the end of the process. A forked
- * process begins with an execution that ends at the first execve(2) of the process. This execution
- * has the same @program, @interpreter, @cwd and @args as the parent's execution: pointers to the
- * parent's texts.
+ * process begins with an execution that ends at the first execve(2) of the process. In this first
+ * execution, @program, @interpreter, @cwd and @args are pointers to the texts of the parent's
+ * execution.
  *
  * The index of an execution that does not exist is EXECUTION_NONE. Unknown texts are "". Paths are
  * as in proc.dat.
@@ -25,18 +25,21 @@
  * @pid: in the recorder's pid namespace; may be reused
  * @process: the number of the process: 1, 2, ...; never reused
  * @task: number of the process in the etrace text (doc/formats/etrace.md). The etrace text numbers
- *        all threads. If the first record is an exec, the creator of the first program is number 1
+ *        all threads. If proc.dat has an exec before the first fork, number 1 is the creator of the
+ *        first program
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process
  * @parent: the execution that has forked the process; EXECUTION_NONE: the parent was not traced
  * @previous: the execution of the same process before this one
  * @first_child: the first execution of the first process that this execution has forked
- * @next_child: the first execution of the process that @parent has forked next after this process
+ * @next_child: only with @index 0: the first execution of the next process that @parent has forked
+ *              after this process; EXECUTION_NONE: there is no such process
  * @program: the file to be executed, for example a script
  * @interpreter: the file that runs, different from @program only for scripts
  * @args, @args_len: the arguments, each with a NUL after it
- * @first_place, @last_place: the execution's CPUs by time, in executions.places
+ * @first_place, @last_place: indices in executions.places: the first and last known CPU of the
+ *                            execution; EXECUTION_NONE: no CPU is known
  * @is_over: the process has ended in this execution; @status is as from wait(2)
  */
 struct execution {
@@ -90,8 +93,8 @@ struct executions {
 
 /*
  * Read the executions of the data directory @dir. If proc.dat is damaged, @broken describes the
- * damage, and the records before the damage are used. Returns 0, -ENOENT when acts of processes
- * were not recorded, or another negative errno with @err.
+ * damage, and the records before the damage are used. Returns 0, -ENOENT when @dir has no proc.dat,
+ * or another negative errno with @err.
  */
 int executions_load(struct executions *executions, const char *dir, bool is_big_endian,
 		    struct uft_err *broken, struct uft_err *err);

@@ -40,7 +40,7 @@ enum arg_how {
 
 /*
  * @is_exact: the user gave the function's name, and not a pattern that matches the name
- * @regs: register numbers of isa_reg_name() (arch/isa.h)
+ * @regs: numbers of registers, as arguments of isa_reg_name() (arch/isa.h)
  * @name: name of the enum or struct, on the heap, or NULL
  * @fields: key of the struct's definition (utils/spec/args/structdef.h) in debug information, on
  *         the heap, or NULL

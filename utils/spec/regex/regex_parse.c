@@ -257,7 +257,10 @@ static struct element parse_symbol(struct parse *p, struct regex_set *set)
 	const char mark = p->at[1];
 	const char end[] = { mark, ']', '\0' };
 	const char *start = p->at + 2;
-	/* The name may be ']' itself, as in "[.].]". So search for the mark and ']' together. */
+	/*
+	 * The end of the symbol is @mark and ']', for example ".]". A ']' without @mark is not the
+	 * end: in "[.].]", the first ']' is the symbol's name.
+	 */
 	const char *close = *start ? strstr(start, end) : NULL;
 	char name[CLASS_BYTES + 1];
 	size_t len = close ? (size_t)(close - start) : CLASS_BYTES;
@@ -441,8 +444,8 @@ static void repeat_nodes(struct parse *p, uint32_t start)
 		return;
 	/*
 	 * First make the copies that must match. Every copy is made from the nodes at @start, so
-	 * these nodes must not change before the last copy is made. If low is 0, the nodes at
-	 * @start become optional at the end.
+	 * these nodes must not change before the last copy is made. If low is 0, the last step
+	 * makes the nodes at @start optional.
 	 */
 	for (long i = 1; i < MAX(low, 1L) && !has_failed(p); i++) {
 		last = p->prog->nr;

@@ -47,7 +47,10 @@ static int64_t change_of(const struct tree_node *node)
 	return (int64_t)(total_of(pair_of(node)) - total_of(base_of(node)));
 }
 
-/* Add all calls of the function @func to @sum as one tree. If @func is NULL, add all programs. */
+/*
+ * Add all calls of the function @func in @from to @sum as one tree. If @func is NULL, add all calls
+ * of all programs in @from.
+ */
 static int unite(struct tree *from, const char *func, struct tree *sum)
 {
 	for (size_t i = 0; i < from->nr_roots; i++) {

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The maximum number of entries, and the maximum sum of the lengths of their keys. */
+/*
+ * PENDING_MAX: the maximum number of entries. PENDING_BYTES_MAX: the maximum length of all keys
+ * together, in bytes.
+ */
 #define PENDING_MAX	  (1U << 20)
 #define PENDING_BYTES_MAX (128UL << 20)
 

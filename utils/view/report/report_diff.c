@@ -42,7 +42,7 @@ static int add_policy(struct report_diff *diff, const char *word, size_t len, st
 /*
  * With --avg-total or --avg-self, a short name stands for a field: "avg" stands for "total-avg" or
  * "self-avg". Returns the field's name if @word is such a short name. Returns NULL for any other
- * word. Without both options, returns NULL for every word.
+ * word. With neither --avg-total nor --avg-self, returns NULL for every word.
  */
 static const char *family_of(const struct report_diff *diff, const char *word, size_t len)
 {

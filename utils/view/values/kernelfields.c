@@ -32,7 +32,7 @@
  * arguments. Records of Linux need at most 5 steps for each byte.
  */
 #define STEPS_PER_BYTE	  32
-/* When fields are shown one by one, the number of steps is multiplied by this number. */
+/* With kernelfields.is_plain, find_work() multiplies the steps for each record by this number. */
 #define STEPS_PER_ELEMENT 4
 
 /*

@@ -5,7 +5,7 @@ import { openDesk } from "./desk.js";
  * The largest number of workers. More would not be faster: only one thread reads the page's text.
  */
 const MAX_WORKERS = 4;
-/** After this time, in ms, the page stops sending blocks for a moment, and may draw. */
+/** After sending blocks for this time, in ms, the page pauses, so that the browser can draw. */
 const HAND_OUT_MS = 12;
 
 /**

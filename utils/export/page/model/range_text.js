@@ -14,7 +14,8 @@ function parseEdge(text, { base, zero }) {
 	const match = /^(\d+(?:\.\d+)?|\.\d+)([a-zµ]*)$/i.exec(text.trim());
 	if (!match) return null;
 	const unit = match[2].toLowerCase().replace("µ", "u");
-	// A double can hold the nanoseconds since @base exactly, but not the nanoseconds of the clock.
+	// A timestamp in ns may be too large for an exact double. The time since @base is exact. So
+	// the subtraction of @base comes before the conversion to a double.
 	if (!unit) {
 		const [seconds, part = ""] = match[1].split(".");
 		return Number(BigInt(seconds + part.slice(0, 9).padEnd(9, "0")) - BigInt(base));
