@@ -303,6 +303,14 @@ static uint64_t entry_of_cursor(struct replay_view *view)
 	return replay_pages_entry_of(&view->pages, line_of(view, view->view.cursor));
 }
 
+/* True when the view has line @at. Makes more lines if line @at is not made yet. */
+static bool reaches_line(struct replay_view *view, uint64_t at)
+{
+	if (at >= view->pages.nr_lines && !view->pages.is_complete)
+		replay_view_work(view);
+	return at < view->pages.nr_lines;
+}
+
 /*
  * Searches for the next call by the caller of the call @of. The search begins at line @from.
  * Returns false when this caller makes no more calls, or when the user ends the search.
@@ -312,10 +320,7 @@ static bool find_sibling(struct replay_view *view, uint64_t from, const struct r
 {
 	const struct replay_page *page;
 
-	for (uint64_t at = from;; at++) {
-		if (at >= view->pages.nr_lines && !replay_view_work(view))
-			return false;
-
+	for (uint64_t at = from; reaches_line(view, at); at++) {
 		const struct replay_line *line = replay_pages_line(&view->pages, at, &page);
 
 		if (!line || is_enough(view, at))
@@ -329,6 +334,7 @@ static bool find_sibling(struct replay_view *view, uint64_t from, const struct r
 			return true;
 		}
 	}
+	return false;
 }
 
 static int go_to_next(struct replay_view *view, struct uft_err *err)
@@ -525,10 +531,8 @@ static int fold_all_below(struct replay_view *view, const struct replay_line *ca
 	size_t most = view->nr_folds + FOLDS_MAX;
 	int ret = 0;
 
-	for (uint64_t at = number + 1; ret == 0 && view->nr_folds < most; at++) {
-		if (at >= view->pages.nr_lines && !replay_view_work(view))
-			break;
-
+	for (uint64_t at = number + 1; ret == 0 && view->nr_folds < most && reaches_line(view, at);
+	     at++) {
 		const struct replay_line *line = replay_pages_line(&view->pages, at, &page);
 
 		if (!line || is_enough(view, at))
@@ -762,9 +766,8 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 }
 
 /*
- * If pages.can_seek is set, gives numbers to lines until all lines have numbers, the last mark
- * (struct replay_mark) is later than @time_ns, or the user presses a key. Returns the result of
- * replay_pages_at_time() for @time_ns.
+ * Makes lines, if pages.can_seek is set, until a mark (struct replay_mark) is later than @time_ns or
+ * the user presses a key. Returns the result of replay_pages_at_time() for @time_ns.
  */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {
@@ -783,18 +786,15 @@ bool replay_view_go(struct replay_view *view, const struct func *func, size_t ro
 
 	if (view->tree && !view->has_grown && !first_ns)
 		return false;
-	for (uint64_t line = first_ns ? line_before(view, first_ns) : 0;; line++) {
-		const struct replay_line *call;
+	for (uint64_t line = first_ns ? line_before(view, first_ns) : 0;
+	     reaches_line(view, line) && !is_enough(view, line + 1); line++) {
+		const struct replay_line *call = replay_pages_line(&view->pages, line, &page);
 
-		if (line >= view->pages.nr_lines && !view->pages.is_complete)
-			replay_view_work(view);
-		if (line >= view->pages.nr_lines || is_enough(view, line + 1))
-			return false;
-		call = replay_pages_line(&view->pages, line, &page);
 		if (call && call->func &&
 		    (call->func == func || strcmp(call->func->name, func->name) == 0)) {
 			view_go(&view->view, shown_of(view, line), rows);
 			return true;
 		}
 	}
+	return false;
 }

@@ -147,6 +147,21 @@ TEST_WITH(end_of_a_call_beyond_known_lines, setup, teardown)
 	assert_int_equal(line->depth, 0);
 }
 
+TEST_WITH(folds_all_beyond_known_lines, setup, teardown)
+{
+	size_t nr;
+
+	add_many();
+	open_view();
+	view.view.cursor = 0;
+	view_act(&view.view, TUI_FOLD_ALL);
+	nr = view.nr_folds;
+	assert_true(view.pages.is_complete);
+	view_act(&view.view, TUI_UNFOLD_ALL);
+	view_act(&view.view, TUI_FOLD_ALL);
+	assert_int_equal(view.nr_folds, nr);
+}
+
 TEST_WITH(kept_lines_are_the_same, setup, teardown)
 {
 	struct strbuf kept = { 0 };
