@@ -40,8 +40,9 @@ void log_problems_note(struct log_problems *problems, const char *path, uint64_t
 		       const char *wrong);
 
 /*
- * log_problems_note() reports only the first wrong lines of a file. Report the number of the other
- * wrong lines in the last file. Call this function after the last wrong line.
+ * Report the number of wrong lines in problems->path that log_problems_note() has not reported one
+ * by one. Call this function after the last file. When a wrong line of another file follows,
+ * log_problems_note() itself calls this function for the former file.
  */
 void log_problems_end(struct log_problems *problems);
 

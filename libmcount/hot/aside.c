@@ -222,8 +222,8 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 
 /*
  * In a child that a handler has forked: gives up the private memory that has replaced the parent's
- * ring. The interrupted hook has used this memory, which no recorder reads. Because the mark is
- * cleared, records that were moved to this memory will be moved again, to the child's ring.
+ * ring. The interrupted hook may have moved records of the aside to this memory, which no recorder
+ * reads. This function clears the mark, so that the records are moved again, to the child's ring.
  */
 static void leave_ring(struct thread *t)
 {
@@ -276,8 +276,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		at += emit_aside_bytes(at);
 	}
 	/*
-	 * All records before @at are in the ring. If a handler jumps out after set_mark(), the next
-	 * aside_flush() begins at @at.
+	 * All records before @at are in the ring. If a handler jumps out of aside_flush() after
+	 * this set_mark(), the next aside_flush() begins at @at.
 	 */
 	set_mark(aside, at, ring_position(t));
 	return at;
@@ -349,9 +349,9 @@ void aside_give_up(struct thread *t)
 		return;
 	planned_end_estimate(aside);
 	/*
-	 * If t->has_aside_records is 0, all records were moved: the handler has interrupted
-	 * aside_flush() after the last move. No later code would empty the aside, so the aside is
-	 * emptied here.
+	 * If t->has_aside_records is 0, all records were moved. But the handler may have
+	 * interrupted aside_flush() before aside_flush() emptied the aside. Because the handler
+	 * jumps out, aside_flush() does not go on. So the aside is emptied here.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

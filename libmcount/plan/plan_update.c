@@ -101,9 +101,10 @@ static void get_plan(uint32_t newest)
 }
 
 /*
- * The recorder first writes plan_generation, and then arena.news and probe_skips. This thread reads
- * plan_generation after it writes arena.news, and again after it writes probe_skips. So if this
- * thread misses a new generation, the recorder overwrites arena.news and probe_skips afterwards.
+ * The recorder first writes plan_generation, and then arena.news and probe_skips. This thread
+ * writes arena.news and probe_skips, and reads plan_generation after each of the two writes. If
+ * the last read returns the old generation, the recorder writes arena.news and probe_skips later
+ * than this thread. Then a later call finds the new plan.
  */
 static void look_for_plan(void)
 {
@@ -182,8 +183,9 @@ void plan_update_begin(void)
 
 	if (page == MAP_FAILED) {
 		/*
-		 * The page could not be mapped at steer_page. So the stubs skip no calls. Each call
-		 * runs a hook, and the hook looks for a new plan.
+		 * The recorder cannot clear probe_skips, because the arena's header is not mapped
+		 * at steer_page. So probe_skips becomes false here, and the stubs skip no calls.
+		 * Each call runs a hook, and the hook looks for a new plan.
 		 */
 		probe.news = &always;
 		probe_skips = false;

@@ -34,7 +34,10 @@ bool calls_end_code(struct py_object *code, struct py_object *result);
 bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);
 
-/* With the GIL, when the guard is still set after the fast path of an event: clear the guard. */
+/*
+ * Clears the guard. Call this function with the GIL, if the fast path of an event has returned
+ * FAST_GUARDED or FAST_ASIDE (calls_fast.h).
+ */
 void calls_unguard(void);
 
 #endif

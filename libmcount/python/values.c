@@ -144,9 +144,9 @@ void values_of_call(const struct valued_call *call,
 	for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++) {
 		bool is_wanted = wanted & 1ULL << i;
 		/*
-		 * Write only the values that are wanted from this call. All other elements of
-		 * @texts become "<unset>": the recorder may have sent a new plan, and a condition
-		 * of the new plan may read any element.
+		 * Store only the wanted values in @texts. The other elements of @texts become
+		 * "<unset>", because the recorder may have sent a new plan, and a condition of the
+		 * new plan may read any element of @texts.
 		 */
 		struct py_object *o = locals && is_wanted ? value_of(call, locals, i - 1) : NULL;
 

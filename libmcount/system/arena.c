@@ -51,9 +51,9 @@ static void unmap_rings(void *at, uint64_t bytes)
 }
 
 /*
- * Empties the list of pieces, and then unmaps the rings. This order is necessary, because another
- * thread may fork between the two steps. A child with the old list would later unmap these
- * addresses again, although the child may have other memory there.
+ * Empties the list of pieces, and then unmaps the rings. With the opposite order, another thread
+ * might fork between the two steps. The child would have the old list, and would later unmap the
+ * listed addresses again, although the child may have other memory there.
  */
 static void unmap_all(struct arena *a)
 {
@@ -67,9 +67,9 @@ bool arena_adopt(int fd)
 {
 	struct stat st;
 	/*
-	 * In a forked child, other threads may write to the old header at any moment, so there must
-	 * always be a header at this address. The new header replaces the old one in a single step
-	 * (MAP_FIXED).
+	 * A forked child may have several threads when one of them calls this function. The other
+	 * threads may write to the old header at any moment, so there must always be a header at
+	 * this address. The new header replaces the old header in a single step (MAP_FIXED).
 	 */
 	struct arena *old = probe.arena;
 

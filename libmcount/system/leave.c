@@ -35,7 +35,7 @@ static uint64_t own_handle;
 /* --- the steps --- */
 
 /*
- * If a slot leads to the probe, writes to the slot the address that the slot would contain without
+ * Restores a slot that leads to the probe: stores the address that the slot would contain without
  * the probe (undo_note_slot()). If other code has changed the slot, the slot stays unchanged.
  */
 static void undo_slot(struct undo *undo, void *arg)

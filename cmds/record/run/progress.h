@@ -9,7 +9,7 @@
 #include "cmds/record/run/run.h"
 
 /*
- * The state of the status line. It belongs to the control thread. Callers use no member.
+ * The state of the status line. The struct belongs to the control thread. Callers use no member.
  *
  * @program: the process that the recorder has started. With -p, this is 0
  * @is_asked_for: the line is shown even if recorded processes write to the terminal
@@ -32,11 +32,11 @@ struct run_progress {
 void run_progress_prepare(const struct run *run, struct recorder *rec);
 
 /*
- * Show a line with the time since this call, the number of recorded calls, the megabytes of the
- * recording, and the number of lost records. In a flight recording, the line shows the number of
- * tasks and the megabytes of their records in memory, but no number of calls and no megabytes of
- * the recording. Without --progress, the line is hidden while a recorded process has the terminal
- * as its stdout.
+ * Show a line with the time since this function was called, the number of recorded calls, the
+ * megabytes of the recording, and the number of lost records. In a flight recording, the line shows
+ * the number of tasks and the megabytes of their records in memory, but no number of calls and no
+ * megabytes of the recording. Without --progress, the line is hidden while a recorded process has
+ * the terminal as its stdout.
  */
 void run_progress_begin(struct run_progress *progress, const struct run *run, struct recorder *rec,
 			pid_t program);

@@ -766,8 +766,8 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 }
 
 /*
- * Makes lines, if pages.can_seek is set, until a mark (struct replay_mark) is later than @time_ns or
- * the user presses a key. Returns the result of replay_pages_at_time() for @time_ns.
+ * Makes lines, if pages.can_seek is set, until a mark (struct replay_mark) is later than @time_ns
+ * or the user presses a key. Returns the result of replay_pages_at_time() for @time_ns.
  */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {

@@ -55,8 +55,8 @@ static bool is_in(const char *const *words, const char *word)
 }
 
 /*
- * If @word consists of an option of @with_word and the argument of the option, such as "-Idir",
- * returns the argument. Otherwise returns NULL.
+ * If @word consists of an option in grammar->with_word and the argument of the option, such as
+ * "-Idir", returns the argument. Otherwise returns NULL.
  */
 static const char *joined(const struct grammar *grammar, const char *word)
 {

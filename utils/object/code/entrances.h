@@ -100,7 +100,10 @@ struct lead_note {
 
 #define LEAD_UNKNOWN UINT8_MAX
 
-/* References, sorted by lead_note.addr. The struct starts as { 0 } and ends with leads_deinit(). */
+/*
+ * The references that leads_find() has found, sorted by lead_note.addr. The struct starts as { 0 }
+ * and ends with leads_deinit().
+ */
 struct leads {
 	struct lead_note *list;
 	size_t nr;
@@ -137,10 +140,11 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  *
  * These windows are refused:
  *
- * - those outside of functions, unless they have @is_padding
- * - those in functions with undecodable bytes, and those that short jumps of such a function may
- *   reach
- * - those in functions whose landing pads of exceptions are unknown
+ * - windows outside of code sections
+ * - windows outside of functions, unless window.is_padding is true
+ * - windows in a function with undecodable bytes
+ * - windows near a function with undecodable bytes, where short jumps of the function may lead
+ * - windows in a function whose landing pads of exceptions are unknown
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);
 

@@ -74,8 +74,8 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 		    uint64_t now_ns);
 
 /*
- * Set a descriptor to @new, as descriptors_put() does. If the file is not a pipe, first note a use
- * of the file in files->uses: by the execution of->execution, under the name @name.
+ * Set a descriptor to @new, as descriptors_put() does. If the file is not a pipe, first note in
+ * files->uses that the execution of the process (of->execution) uses the file under the name @name.
  */
 int descriptors_add(struct files *files, struct descriptors_of *of, const struct descriptor *new,
 		    uint32_t name, uint64_t now_ns);
