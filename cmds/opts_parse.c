@@ -68,10 +68,11 @@ static int check_report(const struct opts *opts, struct uft_err *err)
 
 /*
  * If --proc is not given, refuses options that need --proc. If --proc is given, refuses commands
- * other than record and build, and options that exclude --proc. Most of these options are excluded
- * for one of two reasons: utrail needs to trace tasks for the option, as for --proc, but a task has
- * at most one tracer; or the recorder is not the task's parent, but --proc needs a recorder that is
- * the parent.
+ * other than record and build, and refuses the options in others[]. Most of the options in others[]
+ * are refused for one of two reasons:
+ * - The option and --proc would each need a tracer for a task, but a task has at most one tracer.
+ * - With the option, the recorder is not the parent of the task. With --proc, the recorder must be
+ *   the parent.
  */
 static int check_proc(const struct opts *opts, struct uft_err *err)
 {
@@ -181,7 +182,7 @@ static void swap_runs(char **argv, int from, int middle, int end)
  */
 static int parse_behind(struct opts *opts, struct optparse *parse, struct uft_err *err)
 {
-	int nr = 0; /* number of words, not options, that are directly before parse->next */
+	int nr = 0; /* number of words directly before parse->next that are not options */
 	int rc = 0;
 
 	while (rc == 0 && !parse->ended && parse->next < parse->argc) {

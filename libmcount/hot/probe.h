@@ -454,8 +454,8 @@ struct thread *thread_begin(void);
 void probe_stop(void);
 
 /*
- * Any context. Asks the recorder to end the recording of all processes (action `finish`). Then
- * waits until the recording has ended, but only for a moment.
+ * Any context. Ends the recording in this process, and asks the recorder to end the recording of
+ * all processes (action `finish`). Then waits for the end of the recording for 100 ms at most.
  */
 void probe_finish(void);
 

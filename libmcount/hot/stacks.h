@@ -21,7 +21,7 @@
  * If the flag probe.follows_stacks is not set, all calls of a thread count as calls on one stack.
  * The probe sets this flag
  * - when the program imports a function that switches stacks (PLAN_STACKS),
- * - when the probe notices a switch, or stacks_take_up() makes one, or
+ * - when the probe notices a switch, or stacks_take_up() switches to another state, or
  * - when the probe patches the C library, because a child of posix_spawn(3) runs on another stack
  *   than its parent.
  */

@@ -419,9 +419,9 @@ static void leave_all_rings(void)
 
 /*
  * In a forked child, gives up @other, which is not the current state of this thread. Usually @other
- * belongs to another thread. But the fork may have interrupted a hook of this thread that was about
- * to switch to @other. The hook continues in the child, uses @other, and must not write to the
- * parent's ring. Therefore other->ring becomes NULL.
+ * belongs to another thread. But the fork may have interrupted a hook of this thread just before
+ * the hook switched to @other. The hook continues in the child, uses @other, and must not write to
+ * the parent's ring. Therefore other->ring becomes NULL.
  */
 static void give_up_other(struct thread *other)
 {

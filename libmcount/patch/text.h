@@ -21,8 +21,8 @@ void text_close(int fd);
 bool text_write(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 
 /*
- * COLD. Like text_write(), but writes the bytes in any order. No thread may execute code at these
- * addresses during the call.
+ * COLD. Like text_write(), but writes the bytes in any order. No thread may execute the replaced
+ * instructions during the call.
  */
 bool text_write_unused(int fd, uint64_t addr, const uint8_t *bytes, uint64_t len);
 

@@ -90,8 +90,8 @@ static uint64_t widen_float(uint32_t bits)
 	if (exponent == 0) {
 		/*
 		 * The float is subnormal, but the double will be normal. Shift the fraction until
-		 * bit 23 of the fraction is 1. Drop this bit, because a normal double does not
-		 * store its highest bit.
+		 * bit 23, the first bit before the binary point, is 1. Clear bit 23, because a
+		 * normal double does not store the 1 before the binary point.
 		 */
 		int shift = __builtin_clz((uint32_t)fraction) - 8;
 

@@ -39,9 +39,9 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
 /*
- * Returns the total number of bytes of the record at @at in the buffer of an aside (hot/aside.h).
- * If the record has the flag RECORD_MORE, eight bytes with the length of the payload follow the
- * record. The payload comes after these bytes.
+ * Returns the size in bytes of the record at @at in the buffer of an aside (hot/aside.h). If the
+ * record has the flag RECORD_MORE, the size includes the payload, and the eight bytes between
+ * struct record and the payload. These eight bytes contain the length of the payload.
  */
 uint32_t emit_aside_bytes(const char *at);
 

@@ -52,8 +52,9 @@ static void go_through(struct trace_copies *copies, const struct dl_phdr_info *i
 }
 
 /*
- * Looks for each struct utrail_trace_door in the notes of a segment (gABI, "Note Section"). mold
- * mixes notes of two alignments in a segment, so a note may begin at each multiple of 4 bytes.
+ * Looks for each struct utrail_trace_door in the notes of a segment (gABI, "Note Section"). The
+ * linker mold mixes notes of two alignments in one segment, so a note may begin at each multiple of
+ * 4 bytes.
  */
 static void look_at_notes(struct trace_copies *copies, const struct dl_phdr_info *info,
 			  const ElfW(Phdr) * ph)

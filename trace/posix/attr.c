@@ -69,7 +69,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *name)
 	return 0;
 }
 
-/* Truncates a name of more than TRACE_NAME_MAX bytes, including the zero byte. */
+/* Stores at most TRACE_NAME_MAX - 1 bytes of @name, and a zero byte. Longer names are truncated. */
 int posix_trace_attr_setname(trace_attr_t *attr, const char *name)
 {
 	struct pxt_attr *own = pxt_attr_of(attr);

@@ -182,8 +182,11 @@ static struct pxt_registry *join_now(void)
 
 /*
  * Joins POSIX Trace: finds or makes the registry and the names of this process. Returns true when
- * the process has a registry. If another thread is in this function, the call waits for some
- * seconds at most; or if @waits is false, the call returns false at once.
+ * the process has a registry.
+ *
+ * @waits: matters while another thread is in this function. true: waits for the other thread, for
+ *         some seconds at most; false: does not wait. If the other thread is still in this function
+ *         afterwards, returns false
  */
 static bool join(bool waits)
 {
@@ -245,8 +248,9 @@ static bool is_inherited(const struct pxt_registry *registry, unsigned int numbe
 }
 
 /*
- * Maps all attached streams. A stream that another process has attached is usually mapped later, at
- * the next event of the traced process.
+ * Maps all streams that are attached in @registry. Some of these streams may not be mapped yet: if
+ * another process has attached a stream, the stream is usually mapped at the next event of the
+ * process of @registry.
  */
 static void map_attached(struct pxt_registry *registry)
 {
@@ -316,9 +320,9 @@ static void in_child(void)
 }
 
 /*
- * If this process or its parent has a registry, calls pxt_join() at the start of the process. After
- * the parent's end, pxt_join() could not find the streams to inherit. All other processes call
- * pxt_join() at their first event.
+ * If this process or its parent has a registry, calls pxt_join() at the start of the process,
+ * because pxt_join() finds the streams to inherit only while the parent exists. All other processes
+ * call pxt_join() at their first event.
  */
 static void join_if_traced(void)
 {

@@ -65,8 +65,8 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 		return ret;
 	file->long_size = kernel_header_page_long(text_of(page.data, page.len));
 	/*
-	 * The file header_event describes the first bytes of each record. These bytes have never
-	 * changed, so the file is skipped.
+	 * The file header_event describes the layout of the first bytes of each record. This layout
+	 * is the same in all versions of Linux, so the file is skipped.
 	 */
 	ret = tracedat_take_word(in, header_event, sizeof(header_event), err);
 	if (ret == 0)

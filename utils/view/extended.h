@@ -7,8 +7,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * Write the text that printf("%#Lf") makes on x86. The text has all digits before the point, and
- * six digits after the point. The number is rounded to nearest, ties to even.
+ * Write the text that printf("%#Lf") makes on x86: the complete integer part, a point and six
+ * decimals. The number is rounded to nearest, ties to even.
  *
  * @fraction: 64 bits, including the bit before the binary point
  * @head: sign and exponent (Intel SDM volume 1, 4.2.2)

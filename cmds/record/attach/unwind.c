@@ -71,7 +71,10 @@ static int open_module(const struct unwinder *u, const char *path, uint64_t star
 	return -1;
 }
 
-/* Reads the vDSO (with clock_gettime(2)) from memory, because no file contains the vDSO. */
+/*
+ * Reads the vDSO from memory, because no file contains the vDSO. The vDSO is code of the kernel for
+ * functions such as clock_gettime(2).
+ */
 static Elf *read_vdso(struct unwinder *u, uint64_t start)
 {
 	const struct mapping *m = maps_find(u->maps, start);
@@ -101,7 +104,10 @@ static int find_elf(Dwfl_Module *module, void **arg, const char *name, Dwarf_Add
 	return u && !*elf ? open_module(u, name, start) : -1;
 }
 
-/* Finds no separate file of debug information: the module itself has call frame information. */
+/*
+ * A callback of libdwfl. Always reports that the module has no separate file of debug information.
+ * No such file is needed, because the module itself has call frame information.
+ */
 static int find_no_debuginfo(Dwfl_Module *module, void **arg, const char *name, Dwarf_Addr start,
 			     const char *file_name, const char *link, GElf_Word crc,
 			     char **debug_name)

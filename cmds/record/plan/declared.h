@@ -21,7 +21,7 @@
  * @points: gives numbers to the events, and has their names
  * @lines: the lines of events.def, which are the keys of @numbers. An event that several processes
  *         declare has only one line
- * @events: the events that programs declare, without static probes
+ * @events: only the events that programs declare; static probes are not in this array
  * @bytes: the length of all lines
  * @nr_refused: the number of events without a number, for lack of numbers or memory
  * @include_matched: --trace-include has matched at least one event

@@ -1,4 +1,4 @@
-/* Reads the first page of each arena, which holds the notes of processes (see notes.h). */
+/* Reads the notes of processes (see notes.h). The notes are in the first page of each arena. */
 #include "cmds/record/tasks/notes.h"
 
 #include <errno.h>
@@ -73,7 +73,10 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
  */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {
-	/* @pid is a number in the pid namespace of @parent. The recorder may be in another one. */
+	/*
+	 * @pid is a number in the pid namespace of @parent. The recorder may be in another pid
+	 * namespace.
+	 */
 	bool is_ours = pid > 0 && parent->pid == parent->os_pid;
 	const struct process *known = is_ours ? process_find_os(procs, pid)
 					      : process_find_child(procs, parent, pid);

@@ -25,7 +25,7 @@ struct parts_reading {
 };
 
 /*
- * A recording in parts. Starts with parts_open() and ends with parts_close().
+ * A recording that is served in parts. parts_open() makes the struct, and parts_close() frees it.
  *
  * @lock: protects @now, @next and @generation; the index of a reading has its own lock
  * @now: the reading from which answers are made
@@ -33,7 +33,7 @@ struct parts_reading {
  * @generation: the number of the reading @now
  * @sums: the recording, opened a second time to compute sums
  * @sums_lock: protects @sums and @sums_generation
- * @stop: stops the computation of sums; any thread may use it
+ * @stop: through @stop, any thread can stop the computation of sums
  */
 struct parts {
 	const struct opts *opts;

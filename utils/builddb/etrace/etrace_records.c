@@ -49,7 +49,7 @@ static int by_time(const void *a, const void *b)
 
 /*
  * Sort the records, each fork before all records of its child. Find the last record of each task.
- * After the last record of a task, another task may get the number of the task.
+ * After the last record of a task, another task may get the same tid.
  */
 void etrace_records_sort(struct etrace_reader *reader)
 {

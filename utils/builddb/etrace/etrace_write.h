@@ -16,7 +16,7 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
- * The choice of events and their form.
+ * The user's choices: the events that are written, and the form of the lines.
  *
  * @is_bare: as in struct etrace_lines
  * @ignores_repeats: leave out an open(2) with the path, flags and mode of the task's previous

@@ -17,7 +17,7 @@
 /*
  * For files.cost_max, the limit of the steps for reading proc.dat and for finding dependencies. A
  * step is the work on one element of a list. An inherited file takes a few thousand steps. A name
- * that moves with its directory takes as many.
+ * that moves with its directory takes a few thousand steps as well.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */

@@ -14,9 +14,10 @@ struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent)
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*
- * Enter @node in the table of children (tree->slots), under @parent and the function of @node. If
- * the table already has a child of @parent with this function, the table is unchanged. Returns the
- * child in the table, or NULL when memory is short. The caller updates the lists of children.
+ * Enter @node in the hash table of children (tree->slots). The key of a child is its parent and its
+ * function: here @parent and the function of @node. If the table already has a child with this key,
+ * @node is not entered. Returns the child with this key, or NULL when memory is short. The caller
+ * updates the lists of children.
  */
 struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struct tree_node *node);
 
@@ -34,7 +35,8 @@ uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, u
  * the innermost call of the current task (tree->at). Returns 0 or -ENOMEM.
  *
  * A recording does not tell which thread of the parent process has forked. So this function is
- * called for each thread of the parent. The call of the parent's first thread has priority.
+ * called for each thread of the parent, and may find several calls for one child. The call of the
+ * parent's first thread replaces the calls of other threads.
  */
 int tree_note_forks(struct tree *tree, uint64_t time_ns);
 

@@ -103,7 +103,7 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists);
 /* Apply the filters to all functions again. Call it when the filters have changed. */
 void callables_bind_anew(struct callables *all);
 
-/* After the recording, write the final symbol file and debug information of the functions. */
+/* After the recording, write the symbol file and the debug information of the functions. */
 void callables_finish(struct callables *all);
 
 /*

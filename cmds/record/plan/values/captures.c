@@ -46,15 +46,16 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
  */
 #define BOXES_BYTES   800U
 /*
- * The minimum size of a box, in bytes. If a call has very many boxes of this size, the payload of
- * the call does not fit into a record.
+ * The minimum size of a box, in bytes. Because of this minimum, the boxes of a call with very many
+ * containers exceed BOXES_BYTES. The payload of such a call may not fit into a record.
  */
 #define BOX_BYTES_MIN 8U
 
 /*
- * Sets the size of the box of each container in @list. A box has the captured elements of one
- * container. The limit of a box is an equal share of BOXES_BYTES, but at least BOX_BYTES_MIN. A box
- * gets room for @elements elements, or for fewer elements if @elements elements exceed the limit.
+ * Sets the size of the box of each container in @list. All boxes have the same limit in bytes:
+ * BOXES_BYTES divided by the number of containers in @list, rounded down to a multiple of 4, but at
+ * least BOX_BYTES_MIN. A box gets room for @elements elements, or for fewer elements if @elements
+ * elements exceed the limit.
  */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
