@@ -21,8 +21,8 @@
  *        plans_add_patches() already hold the module lock when they take this lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial number of the newest plan
- * @spawn: the address of posix_spawn(3) in the C library. NULL in an attached probe, because the
- *        process does not call the probe's posix_spawn() (exec.c) there
+ * @spawn: the address of posix_spawn(3) in the C library. NULL in an attached probe, because an
+ *        attached process does not call the probe's posix_spawn() (exec.c)
  */
 static struct {
 	pthread_mutex_t lock;
@@ -280,9 +280,9 @@ static void publish_plan(struct live_plan *plan)
 	old->older = plans.retired;
 	plans.retired = old;
 	/*
-	 * A thread takes up the new plan when it runs a hook. But a stub runs no hook for a
-	 * function that is in a table of the thread (struct planned_place). So all tables are
-	 * emptied.
+	 * A thread takes up the new plan when the thread runs a hook. For functions in the thread's
+	 * tables (struct planned_place), the stubs run no hook. planned_forget_calls() empties the
+	 * tables of all threads.
 	 */
 	planned_forget_calls();
 	reclaim();
@@ -308,9 +308,10 @@ static bool can_stay(const struct plan_list *patches)
 }
 
 /*
- * Hooks the library calls of an image, and makes the stubs of the image's patches. @text tells if
- * the patches are written into the code as well. This function is the last step of a new plan,
- * because other threads may enter the probe as soon as a call is hooked or a patch is written.
+ * Puts hooks on the library calls in an image, and makes the stubs of the image's patches. @text
+ * tells whether this function also writes the patches into the code. This function is the last step
+ * of a new plan, because other threads may enter the probe as soon as a call is hooked or a patch
+ * is written.
  */
 static void add_places(const struct plan_view *view, enum patches_text text,
 		       const struct plan_file *file)
@@ -345,8 +346,9 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * If there are patches around posix_spawn(3), the C library is patched. A child of
-	 * posix_spawn(3) calls functions of the C library on another stack than its parent.
+	 * If the module that contains posix_spawn(3) has patches, the C library is patched. In this
+	 * case the probe must follow stacks: a child of posix_spawn(3) calls functions of the C
+	 * library on another stack than the parent does.
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;
@@ -380,9 +382,9 @@ static void begin_plan(const struct plan *settings)
 
 /*
  * Applies @settings to the process, except for the settings that the first plan has fixed. A thread
- * that began under a plan without rules has no `struct planned`. At the thread's next call,
- * planned_begin_late() makes one. All open calls of the thread count as recorded, because there
- * were no rules that could exclude a call.
+ * that began under a plan without rules has no `struct planned`. When such a thread next calls a
+ * hooked function, planned_begin_late() makes the struct. All calls of the thread that are open at
+ * this moment count as recorded, because there were no rules that could exclude a call.
  */
 static void turn_plan(const struct plan *settings)
 {

@@ -29,7 +29,7 @@ struct description {
 
 /*
  * A bit for each range of function addresses (control_callable_is.range). The bit is set when the
- * plan has the rule for the range. A child inherits the bits and the plan.
+ * plan contains the entries of this range. A forked child inherits the bits and the plan.
  */
 #define RANGES_MAX 65536U
 
@@ -42,8 +42,9 @@ static bool is_range_planned(uint32_t range)
 }
 
 /*
- * Set when the recorder has not answered. After that the probe sends no questions, because each
- * wait takes seconds.
+ * Set when the probe could not begin a conversation with the recorder, or when a conversation
+ * failed after more than SLOW_NS. From then on the probe asks the recorder no more questions
+ * about functions, because each question may take seconds.
  */
 static _Atomic bool is_alone;
 
@@ -69,8 +70,9 @@ static bool talk_about(struct channel *ch, const struct description *d, bool wan
 }
 
 /*
- * Asks the recorder for the rule of the address range @answer->range, and adds the rule to the
- * plan. Returns false when the plan does not have the rule afterwards.
+ * Asks the recorder for the plan entries of the address range @answer->range, and adds the entries
+ * to the plan. Returns false on failure. If another thread has added the entries meanwhile, the
+ * result is true.
  */
 static bool add_range(struct channel *ch, const struct description *d,
 		      struct control_callable_is *answer)
@@ -369,9 +371,10 @@ static const struct py_type *definer_of(const struct py_type *type, const struct
 }
 
 /*
- * Names a method after the type that defines it. If no type defines it, the type of the method's
- * object is used. This function reads no attributes: if the program has metaclasses or descriptors,
- * reading an attribute can run their code.
+ * Names a method after the type that defines the method. If no such type is found, names the method
+ * after the type of fn->self or, if fn->self is a class, after this class. The function reads no
+ * attributes, because reading an attribute can run code of the program's metaclasses or
+ * descriptors.
  */
 static void name_method(struct description *d, const struct py_c_function *fn)
 {

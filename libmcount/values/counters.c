@@ -297,8 +297,8 @@ void counters_drop(void)
 }
 
 /*
- * Makes the structs of the parent's threads free for threads of the child. The descriptors of the
- * parent's counters stay open here. An exec closes these descriptors.
+ * In a forked child: lets the child's threads reuse the structs of the parent's threads. In the
+ * child, the descriptors of the parent's counters stay open until an exec closes them.
  */
 void counters_after_fork(void)
 {

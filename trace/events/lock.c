@@ -17,9 +17,10 @@ static uid_t owner_uid = -1;
 static gid_t owner_gid = -1;
 
 /*
- * Renews the mutex in a forked child. If another thread of the parent holds the mutex at the fork,
- * that thread does not exist in the child. The mutex is recursive, so that the signal handler of a
- * fault can log while the faulting thread holds the mutex.
+ * Makes the mutex at the start, and makes it anew in a forked child. Another thread of the parent
+ * may hold the mutex at the fork. In the child, no thread would release such a mutex. The mutex is
+ * recursive, so that the signal handler of a fault can log while the faulting thread holds the
+ * mutex.
  */
 static void renew_mutex(void)
 {
@@ -187,8 +188,9 @@ int fst_replace_fd(int old, int fd)
 		return fd;
 
 	/*
-	 * Another thread may open a file at any time, and the file may get the number @old. dup3()
-	 * would close this file.
+	 * Another thread may open a file at any time, and that file may get the number @old.
+	 * dup3() would close the other thread's file. F_DUPFD_CLOEXEC takes the number @old only
+	 * if this number is free.
 	 */
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, old);
 

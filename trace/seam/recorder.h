@@ -31,10 +31,11 @@
  *         the result is 0, no record is wanted. If the result is negative, the library calls @emit
  *         instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
- * @watch: asks the recorder to call @fn if @is_on is true, and to stop calling @fn if @is_on is
- *         false. The recorder calls @fn whenever the answers of @choose may have changed. The call
- *         may come from any thread that is in a system call. @fn returns false if a thread holds a
- *         lock that @fn needs. @watch returns false if too many functions @fn are in use
+ * @watch: if @is_on is true, the recorder begins to call @fn whenever the answers of @choose may
+ *         have changed. If @is_on is false, the recorder stops calling @fn. Any thread may run @fn,
+ *         at nearly any point of the thread's own work. So @fn does not wait for locks: if a thread
+ *         holds a lock that @fn needs, @fn returns false. @watch returns false if the recorder has
+ *         no room for another @fn
  */
 struct utrail_trace_place {
 	void *at;

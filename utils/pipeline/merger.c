@@ -1,4 +1,4 @@
-/* Merges the events of all sources by time, and puts them into queues (see merger.h). */
+/* Merges the events of all sources by time, and puts the events into queues (see merger.h). */
 #include "utils/pipeline/merger.h"
 
 #include <errno.h>
@@ -331,7 +331,10 @@ int merger_fill(struct merger *feed, size_t max_bytes, struct uft_err *err)
 					       : run.events[run.nr - 1].time_ns;
 		uint64_t next_ns = find_next_ns(feed);
 
-		/* At the first call, the span begins with the first event, not at time 0. */
+		/*
+		 * In the first call of merger_fill(), @first_ns is 0. The span of time begins with
+		 * the first event, not at time 0.
+		 */
 		first_ns = first_ns ? first_ns : begin_ns;
 		/*
 		 * next_ns is the time of the earliest event that was not read yet. All events

@@ -159,9 +159,9 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * The first LOOKS_AT_FIRST looks examine only the first thread of the process. The first thread
- * already has an arena of the allocator. In another thread, a call might make a new arena, and the
- * new arena would stay in the process.
+ * For the first LOOKS_AT_FIRST times, the recorder looks only at the first thread of the process.
+ * The first thread already has an arena of the allocator. In another thread, a call might make a
+ * new arena, and the new arena would stay in the process.
  */
 #define LOOKS_AT_FIRST 40
 
@@ -173,8 +173,8 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 
 /*
  * Looks once at each thread of the process if @at_all is true, else only at the first thread.
- * Returns 1 with *@thread when a thread can make calls, 0 when none of these threads can, or a
- * negative errno.
+ * Returns 1 when one of these threads can call functions for the recorder; *@thread is this thread,
+ * which stays stopped. Returns 0 when none of these threads can, or a negative errno.
  */
 static int look_for_quiet(struct attached *w, const struct maps *maps, const struct locks *locks,
 			  bool at_all, struct attached_thread **thread)

@@ -14,8 +14,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The state of --overhead. Only the control thread uses it. Members above the empty line are set
- * before overhead_begin().
+ * The state of --overhead. Only the control thread uses this struct. Members above the empty line
+ * are set before overhead_begin().
  *
  * @timer, @timer_fd: the timer of the regular measurements, which are called looks
  * @taken: the writers' sample of the calls in the last complete interval (see @time)

@@ -45,8 +45,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /*
- * Returns the number of hooks in the module's code whose functions are left out of the recording.
- * With @notes, marks the functions that have such hooks (module_left_out.stays).
+ * Returns the number of hooks in the module's code that belong to functions left out of the
+ * recording. If @notes is true, marks these functions (module_left_out.stays).
  */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)

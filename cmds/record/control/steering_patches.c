@@ -10,8 +10,9 @@
 /* --- rules --- */
 
 /*
- * Call this function when functions in a file have got names. Saves all names of functions in the
- * file for readers. Makes the planner apply the options to the functions again.
+ * Called when functions of a file can be recorded for the first time, or have got generated names.
+ * Saves the names of all functions of the file for readers. The next plan applies the options that
+ * choose functions to all modules again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

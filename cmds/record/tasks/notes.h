@@ -19,7 +19,8 @@ struct processes;
  * oldest ended processes leave the list early. Only the control thread uses the list. The struct
  * starts as { 0 }.
  *
- * notes_close() empties the list. After notes_close(), @reads_failed and the sums are complete.
+ * notes_close() empties the list. After notes_close(), @reads_failed and the members after it are
+ * complete.
  *
  * @nr_ended: the number of ended processes in the list. When this number exceeds @look_at, the
  *            whole list is checked, and processes that are not needed leave the list

@@ -148,8 +148,8 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 		    uint64_t now_ns)
 {
 	/*
-	 * If @of still has a descriptor with the number new->fd, no record shows the close. Close
-	 * this descriptor first.
+	 * @of may still have an older descriptor with the number new->fd, because no record shows
+	 * that the older descriptor was closed. Close the older descriptor first.
 	 */
 	int ret = descriptors_close(files, of, new->fd, new->fd, now_ns);
 
@@ -157,8 +157,8 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 }
 
 /*
- * If the file of @it is not a pipe, store in @files that of->execution uses the file.
- * look_at_pipe() does this for pipes.
+ * If the file of @it is not a pipe, add to @files a use of this file by the execution
+ * of->execution. For a pipe, look_at_pipe() adds the use.
  */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)

@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Append a text that names the missing parts of @data, and the reasons. Append nothing and return
- * false when the recording is complete, is still being made, or contains no known state.
+ * Append a text that names the missing parts of @data, and the reasons. If the recording is still
+ * being made, or if no part is known to be missing, append nothing and return false.
  */
 bool data_describe_end(const struct trace_data *data, struct strbuf *out);
 

@@ -78,7 +78,10 @@ static bool begin_at_end(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Search a block for functions of the outermost search->nr_left calls. */
+/*
+ * The functions of the outermost calls in search->found are unknown; search->nr_left is the number
+ * of these calls. Search a block for these functions. Returns false if follow_block() fails.
+ */
 static bool search_block(struct search *search, const struct compact_place *place)
 {
 	struct opened opened = { 0 };

@@ -39,8 +39,8 @@ struct source_ops {
 	 *
 	 * - The @data of events belongs to the source, and is valid until the next read() or
 	 *   read_calls().
-	 * - Times go backwards only in damaged files, or by at most MERGER_LATE_NS in the
-	 *   files of a CPU.
+	 * - In the file of a CPU, times may go backwards by at most MERGER_LATE_NS. In other files,
+	 *   times never go backwards. A damaged file may break both rules.
 	 *
 	 * Returns the number of written events, or a negative errno with @err. The number is 0 if
 	 * the source has no event up to @until_ns at present. Events before an error are returned
@@ -77,8 +77,8 @@ struct source_ops {
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
  * @tid, @other_tid: used in a growing recording while @task is NULL. The task may be added to
- *                   task.txt later. The events belong to the task @tid if task.txt contains @tid,
- *                   else to the task @other_tid; 0: none
+ *                   task.txt later. If task.txt contains @tid, the events belong to the task @tid,
+ *                   else to the task @other_tid. In either member, 0 stands for no task
  */
 struct source {
 	const struct source_ops *ops;
@@ -126,8 +126,8 @@ struct kernel_losses {
  *
  * @broken: gets the error of the first damaged file. Damage does not end the reading
  * @newcomers: gets the tasks that have events, but are not in task.txt; NULL: not needed
- * @takes_notes: the sources store @losses, and the names and parents of tasks. True only for a
- *               survey, and for the merger of a growing recording
+ * @takes_notes: if true, the sources fill in @losses, and store the names and parents of tasks.
+ *               True only for merger_survey(), and for the merger of a growing recording
  * @wants_points: events other than calls and times off the CPU are shown
  */
 struct source_context {

@@ -11,8 +11,8 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: returns the number that the box shows by its width. If a box is narrower than 0.1 pixels,
- *         the box is left out, and so are the boxes of the box's callees
+ * @value: returns the number that the box shows by its width. If the box of a node would be
+ *         narrower than 0.1 pixels, the node and its descendants get no boxes
  * @put_color: writes the colour as in CSS
  * @put_tip: writes the text of the tool tip; @all: the number that all drawn trees show together
  */
