@@ -16,7 +16,8 @@ int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_e
 
 /*
  * Write the value of a key of `info`, in the form of uftrace. The key argspec has the @rules for
- * arguments, and retspec those for results. The value is "" when there are no such rules.
+ * arguments. The key retspec has the @rules for results. The value is "" when there are no such
+ * rules.
  *
  * @about: selects the key: ARGRULES_ARGS for argspec, or ARGRULES_RETVAL for retspec
  * @has_callables: after each rule without a module, write a second form of the rule. The second

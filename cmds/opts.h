@@ -158,8 +158,9 @@ struct opts {
 	bool trace_on; /* --trace=off, --disable: false */
 
 	/*
-	 * options about functions, and about actions at calls of functions: as the user typed
-	 * these options, and parsed
+	 * Options about functions, and about actions at calls of functions. The members with "spec"
+	 * in their names have the text that the user typed. Other members, such as @filters, have
+	 * the parsed options.
 	 */
 	char *specs[SPEC_OPTIONS];  /* one for each option, on the heap; specs separated by ';' */
 	struct strbuf filter_marks; /* a SPEC_MARK_* for each spec of -F or -N, up to the last -N */

@@ -139,8 +139,8 @@ static inline bool planned_knows_rule(const struct thread *t, uint64_t addr)
 }
 
 /*
- * Enters a call by planned_fast_bar() or planned_fast_capture(), if possible. The thread must be in
- * the state THREAD_OPEN. Returns false when nothing was done.
+ * Enters a call. To do so, calls planned_fast_bar() or planned_fast_capture(), if possible. The
+ * thread must be in the state THREAD_OPEN. Returns false when nothing was done.
  */
 static inline bool planned_fast_enter_open(struct thread *t, uint64_t slot, uint64_t ret,
 					   uint64_t addr, const struct arch_regs *regs)

@@ -10,8 +10,8 @@
 /*
  * No member of struct thread stores the thread's state. state_set() sets the members that stubs
  * test: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of() derives
- * the state from members of struct thread and struct planned. @calls is such a member, and stubs
- * can change @calls. In this way a stub changes the state.
+ * the state from members of struct thread and struct planned. @calls is one of the members that
+ * state_of() reads. A stub changes the state by storing another value in @calls.
  *
  * A thread is ALIKE or HELD while probe.plain is set and the thread has no struct planned. A thread
  * with a struct planned is settled (JUDGED, OUTSIDE or OUT) while each frame of the thread has a
@@ -31,9 +31,9 @@ enum thread_state {
 };
 
 /*
- * Events that may change the state of a thread. In the first four events, the called function has a
- * rule. This rule only opts the call in, opts the call out, or leaves the call out (planned_pass.h,
- * PLAN_LEFT_OUT).
+ * Events that may change the state of a thread. The first four events are calls of functions whose
+ * rule has a single effect: the rule opts the call in, opts the call out, or leaves the call out
+ * (planned_pass.h, PLAN_LEFT_OUT).
  */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */
@@ -57,7 +57,7 @@ enum thread_action {
 	DO_ALONE,  /* the call gets no frame */
 	DO_ENTRY,  /* the call gets a frame and an ENTRY */
 	DO_HOLD,   /* the call gets a frame, and an ENTRY only if the call proves to be long */
-	DO_MARK,   /* the call gets no ENTRY, but a frame that shows where the call ends */
+	DO_MARK,   /* the call gets a frame that shows where the call ends, but no ENTRY */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
 	DO_DROP,   /* the frame ends, without an EXIT */
 	DO_SETTLE, /* planned_close() is called, and the event is handled in the next state */
@@ -69,8 +69,8 @@ struct thread_transition {
 };
 
 /*
- * If a state has no element for an event, C code judges the call (DO_JUDGE), or the event cannot
- * occur in this state.
+ * If a state has no element for an event, there are two cases: C code judges the call (DO_JUDGE),
+ * or the event cannot occur in this state.
  *
  * A stub sometimes hands a call over to C code, for example when the segment is full, or when the
  * recorder has stopped the tracing or replaced the plan. In this case planned_settle() first
@@ -162,8 +162,8 @@ static inline enum thread_state state_selected(const struct planned *p)
 }
 
 /*
- * Returns the offset, in struct planned, of the table of calls that the stubs use in the state
- * @state. Returns 0 if the stubs use no such table in this state.
+ * Returns the offset of a table in struct planned. In the state @state, the stubs look up calls in
+ * this table. Returns 0 if the stubs use no such table in this state.
  */
 static inline size_t state_table(enum thread_state state)
 {

@@ -21,25 +21,26 @@
 bool declared_record(struct thread *t, uint32_t id, const void *payload, uint64_t len);
 
 /*
- * WARM. Copies an event to the rings of @t from the aside, the buffer for records of signal
- * handlers (hot/aside.h). In the aside, the event's payload follows @entry. Returns false when the
- * event is lost. The caller must count the lost event.
+ * WARM. Copies an event from the aside to the rings of @t. The aside is the buffer for records of
+ * signal handlers (hot/aside.h). In the aside, the event's payload follows @entry. Returns false
+ * when the event is lost. The caller must count the lost event.
  */
 bool declared_from_aside(struct thread *t, const struct event_data *entry, uint64_t time_ns);
 
 /*
- * COLD. The recorder stops a thread of the program, and makes the thread call utrail_leave(), which
- * calls these functions. declared_choose() stores the recorder's choices of events (ATTACH_CHOOSE).
- * declared_chosen() tells each copy of libutrail-trace that choices have changed (ATTACH_CHOSEN).
- * The functions return 0 or a negative errno.
+ * COLD. The recorder stops a thread of the program, and makes the thread call utrail_leave(). Then
+ * utrail_leave() calls one of the following functions. declared_choose() stores the recorder's
+ * choices of events (ATTACH_CHOOSE). declared_chosen() tells each copy of libutrail-trace that
+ * choices have changed (ATTACH_CHOSEN). The functions return 0 or a negative errno.
  */
 struct attach_choice;
 int64_t declared_choose(const struct attach_choice *list, uint64_t nr);
 int64_t declared_chosen(void);
 
 /*
- * Returns the probe's functions for events of the program. The probe hands these functions to each
- * copy of libutrail-trace in the program (trace_copies.h).
+ * Returns the probe's functions. libutrail-trace calls these functions to declare and to record
+ * events. A copy of the library gets the functions from utrail_trace_recorder(). If the probe was
+ * attached to a running program, the probe hands the functions to each copy (trace_copies.h).
  */
 const struct utrail_trace_recorder *declared_recorder(void);
 

@@ -13,8 +13,9 @@
  * has no name, its name in the file is empty. Numbers are in the byte order of the machine that
  * writes.
  *
- * A position counts the bytes of records from the log's first record on. Dropped records count.
- * After pxt_log_clear(), positions begin at 0 again.
+ * The position of a byte in the records is the number of record bytes that were written before this
+ * byte. The number includes the bytes of records that were dropped later. After pxt_log_clear(),
+ * positions begin at 0 again.
  *
  * @room: the number of bytes for records. The byte at position N is in the file at offset
  *        PT_LOG_DATA + N modulo @room. In a log that loops, N may exceed @room

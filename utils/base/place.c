@@ -163,7 +163,8 @@ static int follow_link(struct place *place, struct walk *walk, int link_fd, cons
 
 /*
  * @owner is the owner of the file, or of the directory if the file is new. If the path has led
- * through a link that another user owns (walk->only_of), check that @owner is this user.
+ * through a link of a user who is neither the caller nor root, check that @owner is this link's
+ * owner (walk->only_of).
  */
 static int check_end(uid_t owner, const struct walk *walk, struct uft_err *err)
 {

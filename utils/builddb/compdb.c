@@ -186,8 +186,8 @@ static size_t bare_key_len(const char *key)
 }
 
 /*
- * For each entry without an output, from the entry @from on: put the entry's directory and file
- * into @bare. The strings in @bare belong to @keys.
+ * Look at the entries with the index @from or higher. If such an entry has no output, put the
+ * entry's directory and file into @bare. The strings in @bare belong to @keys.
  */
 static int put_bare_keys(struct compdb *db, size_t from, struct words *keys, struct strmap *bare)
 {
@@ -367,8 +367,9 @@ static void note_unread(struct compdb *db, struct reading *reading)
 /*
  * Add the entries of an execution. Returns 0 or a negative errno. Returns 1 when the caller must
  * ignore the later executions of the same process, and all executions of the child processes. For
- * example, an ignored execution runs the compiler after a wrapper, or runs the compiler proper. The
- * first command already names the compiled source, so the source needs no second entry.
+ * example, a launcher such as ccache starts the compiler, or the compiler starts the compiler
+ * proper (cc1). The first command already names the compiled source, so the source needs no second
+ * entry.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

@@ -124,9 +124,8 @@ struct extent {
 };
 
 /*
- * Relocates @value, an address that the dynamic section contains, and returns the result. In some
- * modules the dynamic linker has already relocated these addresses. Such an address is returned
- * unchanged.
+ * Relocates @value, an address that the dynamic section contains, and returns the result. If the
+ * dynamic linker has already relocated @value in the module's memory, returns @value unchanged.
  */
 static uint64_t relocate_address(const struct extent *e, uint64_t value)
 {

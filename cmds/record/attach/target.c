@@ -93,7 +93,7 @@ static int list_named(struct named *named, const char *name)
 	return 0;
 }
 
-/* Drops the processes that have ended, or executed another program, since the list was made. */
+/* Removes processes from @named if they have ended, or no longer have the name @name. */
 static void keep_named(struct named *named, const char *name)
 {
 	size_t kept = 0;

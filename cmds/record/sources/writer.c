@@ -15,7 +15,10 @@
 #include "utils/base/containers/order.h"
 #include "utils/format/record.h"
 
-/* About this time after its commit, a record is in its file, even if its segment is not full. */
+/*
+ * At this interval, a writer stores all committed records in the files, including the records of
+ * segments that are not full.
+ */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
 /*
@@ -152,9 +155,9 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Take the bytes of both rings of a task. A producer commits a payload before its record, and this
- * function reads the ring of payloads last. So if @everything is true, the function takes the
- * payloads of all records that it takes.
+ * Take the bytes of both rings of a task. A producer commits a payload before the payload's record.
+ * The function takes the records first, and then the payloads. If @everything is true, each record
+ * that was taken has its payload taken as well.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)
@@ -187,8 +190,8 @@ static void free_ring(struct ring *r)
 }
 
 /*
- * Save the content of ring @index, and make the ring free for other threads. The ring's owner does
- * not use the ring any more.
+ * Save the content of ring @index, and make the ring free for other threads. Before the call, the
+ * ring's owner must have stopped using the ring.
  *
  * @nr_tasks: the number of tasks whose rings are closed at the same time
  */

@@ -30,8 +30,8 @@ void source_text_deinit(struct source_text *source);
 /*
  * The data that decide if a source file may be shown.
  *
- * @owner: the recording's owner. A file that not all users may read is shown only if the file
- *         belongs to @owner
+ * @owner: the recording's owner. If a file lacks the read permission for others (S_IROTH), the file
+ *         is shown only if @owner owns the file
  * @built_ns: the time when the file's module was built, in ns since 1970. A file that was changed
  *         after this time is not shown
  */

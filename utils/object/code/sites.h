@@ -16,9 +16,10 @@ const char *site_refusal_text(enum site_refusal refusal);
  * A place for a jump: the first byte of an instruction. The caller sets @addr and @entry.
  *
  * @addr: the address of the place as stated in the file, before relocation
- * @entry: the start of a function, if @addr is the function's first instruction, or follows the
- *         `endbr64` with which the function begins; else 0. If the function itself jumps to @addr,
- *         this is no call. Such a jump must not reach the written jump
+ * @entry: the start of the function, if @addr is the function's first instruction. @entry is also
+ *         set if @addr follows the `endbr64` with which the function begins. In all other cases,
+ *         @entry is 0. A jump of the function itself to @addr is no call, and must not lead to the
+ *         jump that is written for the site
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
  * @is_loop: jumps at the start of the function lead back to the site, and were moved with the
@@ -53,8 +54,8 @@ struct code_site {
  * Like sites_prepare_with(), but without islands. Several threads may prepare the sites of
  * different functions at the same time and in any order. Each thread must have its own @insns.
  *
- * @sites: all sites of one function or of successive functions, and the first site of the function
- *         that follows, if there is one
+ * @sites: all sites of one function or of successive functions, followed by the first site after
+ *         these functions (if such a site exists)
  */
 int sites_prepare_near(const struct code *code, struct insns *insns, const struct leads *leads,
 		       struct code_site *sites, size_t nr);

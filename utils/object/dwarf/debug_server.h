@@ -6,8 +6,8 @@
 
 /*
  * Open the debug file of the program with @build_id (hexadecimal digits). The caller must compare
- * @build_id with the build-id of the opened file. After a transfer, the library keeps the file in
- * the user's cache. The library gives up when a server sends less than 100 KB in
+ * @build_id with the build-id of the opened file. After a transfer, libdebuginfod keeps the file in
+ * the user's cache. libdebuginfod gives up when a server sends less than 100 KB in
  * $DEBUGINFOD_TIMEOUT seconds. The whole transfer may take longer.
  *
  * Returns false when DEBUGINFOD_URLS names no server that has the file, libdebuginfod.so.1 is not

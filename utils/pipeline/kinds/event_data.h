@@ -12,10 +12,10 @@
  * event_data_release() frees the rest.
  *
  * @dir, @tid: the recording and the task of the file
- * @is_swapped: the file has the other byte order than this machine
+ * @is_swapped: the file's byte order is not that of this machine
  * @may_be: the file may exist
  * @grows: the file is still being written
- * @buffer_bytes: the bytes to read at a time, if no entry needs more
+ * @buffer_bytes: the usual size of @buf in bytes. If an entry needs more bytes, @buf is larger
  * @next_offset: the position in the file at which the next read begins
  * @buf: [@at, @len) is unread
  * @is_lent: events point into @buf

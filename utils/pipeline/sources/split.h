@@ -13,7 +13,7 @@
  *
  * @end_offset: the offset at which the piece ends; UINT64_MAX: the end of the file
  * @other_at, @other_end: the piece contains the events [@other_at, @other_end) of lane->queued
- * @calls: the state of pairing calls; the piece owns calls.frames and calls.open
+ * @calls: the state of stg_calls(); the piece owns calls.frames and calls.open
  * @lane: the lane of the whole task
  * @path: the functions of the calls that are open at the beginning of the piece, the outermost
  *        first. Calls that the stages hide are left out

@@ -124,10 +124,12 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 
 /*
  * Find the last held call that has reached its own threshold at @now_ns. Returns the index of the
- * first call that is held after this call, or the end of the held events. The events before this
- * index can be released. If no held call has reached its threshold, the index is stage->at.
- * stage->due_ns becomes the time at which another held call can reach its threshold. Before this
- * time there is no search.
+ * next held ENTRY or SCHED_OUT after the beginning of this call, or stage->nr if no such event is
+ * held. The events before the returned index can be released. If no held call has reached its
+ * threshold, returns stage->at.
+ *
+ * stage->due_ns becomes the earliest time at which a held call at or after the returned index can
+ * reach its own threshold. Before this time, the function returns stage->at without a search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {

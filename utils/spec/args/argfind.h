@@ -1,6 +1,6 @@
 /*
- * The values that are captured at a function's calls. Rules name values. Debug information and a
- * table of functions can describe further values.
+ * The values that are captured at a function's calls. The user's rules (argrules.h), debug
+ * information, and a table of functions (autoargs.h) describe such values.
  */
 #ifndef UTRAIL_SPEC_ARGFIND_H
 #define UTRAIL_SPEC_ARGFIND_H

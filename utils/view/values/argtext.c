@@ -12,9 +12,9 @@
 /* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
 #define ARGS_TEXT_MAX	1024
 /*
- * A limit in bytes, for the arguments of a call. When the texts of struct fields together have
- * this length, "..." replaces the remaining fields. If a field is a struct, the texts of the inner
- * fields count again as parts of the outer field.
+ * The limit, in bytes, on the total length of the texts of struct fields in the arguments of one
+ * call. When this limit is reached, "..." replaces the remaining fields. If a field is a struct,
+ * the texts of the inner fields count again as parts of the outer field.
  */
 #define FIELDS_TEXT_MAX 256
 /*

@@ -42,7 +42,8 @@ uint8_t *kernelfields_room(void);
 /*
  * Append the text of a record as one line.
  *
- * @room: the buffer from kernelfields_room(), with zeros before and after the call
+ * @room: the buffer from kernelfields_room(). Before the call, all bytes of the buffer must be 0.
+ *         On return, all bytes are 0 again
  * @data, @len: the bytes of the record
  * @steps: a budget of work for all records. The bytes of a record add steps to the budget, and the
  *         text of the record costs steps. When the budget is too small for the text, a note

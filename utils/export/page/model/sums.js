@@ -142,10 +142,10 @@ class RangeSummer {
 	}
 
 	/**
-	 * A candidate is a call inside of the open call at `depth`. The candidate began in the
-	 * range, and ended at `time` or earlier. Finds the outermost level that has a candidate.
-	 * Returns the duration and the self time of the last candidate on this level. If there is
-	 * no candidate, returns zeros.
+	 * Looks at each call that is nested in the open call at `depth`, began in the summed range,
+	 * and ended at `time` or earlier. Finds the outermost level that has such a call. Returns
+	 * the duration and the self time of the last such call on this level, or zeros if there is
+	 * no such call.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at `time`
 	 */
