@@ -101,8 +101,8 @@
  * are valid after SAVE_FOR_LOOK_UP. While probe_skips is false, the macro goes to \useless
  * without a look-up.
  *
- * - If a call is left alone and ends no frames, the macro itself returns from the stub, without a
- *   taken jump.
+ * - If a call is to get no frame and no record, and ends no frames, the macro itself returns from
+ *   the stub, without a taken jump.
  * - A recorded call continues after the macro. The guard is set as by FAST_GUARD, and registers are
  *   saved as by SAVE_FAST.
  * - If a call changes the thread's state from THREAD_READY to THREAD_OPEN (FAST_ADMIT), the macro

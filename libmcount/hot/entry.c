@@ -141,7 +141,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* The entry and the exit would have the same time, and -t leaves out such short calls. */
+	/* The records would give the call a duration of 0, and -t leaves out such short calls. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));
@@ -291,7 +291,7 @@ struct libcall probe_libcall(uint64_t *slot, uint64_t index, struct arch_regs *r
 	struct call_site *site = &probe.calls[index];
 	/*
 	 * While this thread reads @target, the dynamic linker may write @target in another thread.
-	 * The old value and the new value both lead to the function.
+	 * The old value and the new value both lead to the called function.
 	 */
 	struct libcall call = { .target = __atomic_load_n(&site->target, __ATOMIC_RELAXED) };
 

@@ -293,7 +293,8 @@ void ring_settle(struct thread *t)
 /*
  * Makes room for @len bytes in the segment of the head, or else in the next segment. Returns false
  * when the next segment does not become free. A signal handler may leave this function by longjmp()
- * at any point. Then @at and @end may be NULL, and only the ring's head tells the position.
+ * at any point, even while @at and @end are NULL. In this case, only the ring's head tells the
+ * position.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

@@ -94,8 +94,8 @@ static void keep_facts(struct py_object *code, name_facts facts)
 
 /*
  * If has_others() is true, the probe cannot store facts in @code, and does not record calls of
- * @code. In this case the facts get NAME_ASKED, although the probe has not asked the recorder for
- * the address of @code. Without NAME_ASKED, the probe would ask at each call of @code.
+ * @code. In this case the returned facts include NAME_ASKED, although the probe has not asked the
+ * recorder for the address of @code. Without NAME_ASKED, the probe would ask at each call of @code.
  */
 name_facts codes_look(struct py_object *code, bool is_of_main)
 {

@@ -131,8 +131,9 @@ static int hear_event(const char *event, struct py_object *args, void *data)
 		return 0;
 	}
 	/*
-	 * At this event, Python is about to set a profile function. Meanwhile Python refuses to set
-	 * another one. Therefore look_later() sets the probe's function soon after the event.
+	 * At this event, Python is about to set a profile function. Python refuses to set a second
+	 * profile function during the event. Therefore look_later() sets the probe's function soon
+	 * after the event.
 	 */
 	if (strcmp(event, "sys.setprofile") == 0 && !python_threads.is_monitored)
 		py.call_later(look_later, NULL);

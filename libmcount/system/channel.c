@@ -27,9 +27,9 @@
 #define WORKING_MAX_S 600
 
 /*
- * If a signal interrupts a wait, the probe counts at most STEP_MAX_NS for the wait, even if the
- * wait was longer. A longer wait does not prove that the recorder is stuck: the program and the
- * recorder may have been stopped together (Ctrl-Z).
+ * If a signal interrupts a wait, at most STEP_MAX_NS of the wait count towards ANSWER_TIMEOUT_S. A
+ * longer wait does not prove that the recorder is stuck: the program and the recorder may have been
+ * stopped together (Ctrl-Z).
  */
 #define STEP_MAX_NS 1000000000ULL
 
@@ -76,9 +76,10 @@ void channel_close(struct channel *ch)
 }
 
 /*
- * Raises the program's limit of descriptors until the conversation ends: the soft limit and, if
- * necessary, the hard limit. Returns false if the limit was raised before, or if the program lacks
- * the privilege to raise the hard limit.
+ * Raises the program's soft limit of descriptors and, if necessary, the hard limit. channel_close()
+ * restores the limits when the conversation ends. Returns false if an earlier call has raised the
+ * limits for @ch, or on an error. For example, the program may lack the privilege to raise the hard
+ * limit.
  */
 static bool raise_limit(struct channel *ch)
 {
@@ -326,7 +327,10 @@ static size_t receive(struct channel *ch, void *packet, size_t size)
 	return msg.msg_flags & MSG_CTRUNC ? 0 : n;
 }
 
-/* Tells the recorder that its message was not understood. After that, the conversation is over. */
+/*
+ * Tells the recorder that the probe does not accept @packet, a message of the recorder. After that,
+ * the conversation is over.
+ */
 static void refuse_packet(struct channel *ch, const void *packet, size_t len,
 			  enum control_verdict verdict)
 {

@@ -71,7 +71,7 @@ extern const struct exporter exp_event_posix;
  * @is_served: a server sends the page, and can answer requests for more data
  *         (doc/internals/show.md)
  * @has_calls: for `utrail events`: write entries and exits if the format has events for them
- * @side: the role of the recording, for html
+ * @side: for html: the role of the recording in the page
  * @threads: the number of threads that may share the work
  */
 struct export_config {

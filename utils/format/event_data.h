@@ -54,9 +54,11 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 
 /*
  * Events of POSIX Trace. Each event has one value, in the format EVENT_POSIX_FORMAT. The name of an
- * event begins with EVENT_POSIX_PREFIX. After the prefix comes the name that the program has given.
- * For an event with the id PT_UNNAMED, EVENT_POSIX_UNNAMED comes after the prefix. If a log has no
- * name for another id, the id comes after the prefix.
+ * event begins with EVENT_POSIX_PREFIX. The rest of the name is
+ *
+ * - EVENT_POSIX_UNNAMED if the id of the event is PT_UNNAMED,
+ * - the name that the program has given to the event, or
+ * - the id as a decimal number if the log has no name for the id.
  */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"

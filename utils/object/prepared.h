@@ -43,9 +43,9 @@ void prepared_deinit(struct prepared *prepared);
 /*
  * True when functions of @file should have room for hooks, in at least one of these forms:
  *
- * - places in the section __patchable_function_entries (-fpatchable-function-entry=N[,M])
- * - places in the section xray_instr_map (clang -fxray-instrument)
- * - nops at the places in the section __mcount_loc (-mnop-mcount with -mrecord-mcount)
+ * - places that the section __patchable_function_entries lists (-fpatchable-function-entry=N[,M])
+ * - places that the section xray_instr_map lists (clang -fxray-instrument)
+ * - nops at the places that the section __mcount_loc lists (-mnop-mcount with -mrecord-mcount)
  * - nops at the start of functions, in a program that was linked for gprof, lacks __mcount_loc and
  *   has no call of a hook
  */

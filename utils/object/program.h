@@ -23,12 +23,12 @@ enum object_kind {
  *               other than -S, or an assignment, @interpreter is env(1)
  * @elf_class, @endian: EI_CLASS and EI_DATA
  * @type, @machine: e_type and e_machine
- * @is_static: it has no dynamic loader, so nothing can be preloaded
- * @has_mcount, @has_fentry, @has_cyg_profile: it calls the hook mcount(), __fentry__() or
- *         __cyg_profile_func_enter() of compilers
- * @is_prepared: its functions have room for hooks (prepared.h)
- * @runs_python: it contains Python's interpreter, or calls it in libpython
- * @switches_stacks: it calls functions that switch stacks: swapcontext(3) or Boost.Context
+ * @is_static: the program has no dynamic loader, so nothing can be preloaded
+ * @has_mcount, @has_fentry, @has_cyg_profile: the program calls the compiler's hook mcount(),
+ *         __fentry__() or __cyg_profile_func_enter()
+ * @is_prepared: the functions of the program have room for hooks (prepared.h)
+ * @runs_python: the program contains Python's interpreter, or calls the interpreter in libpython
+ * @switches_stacks: the program calls functions that switch stacks: swapcontext(3) or Boost.Context
  */
 struct object_program {
 	enum object_kind kind;

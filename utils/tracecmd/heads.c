@@ -116,8 +116,8 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 		return 0;
 	}
 	/*
-	 * The next number in the option is the start of the counter. This number is not read,
-	 * because it would shift all times equally.
+	 * The next number in the option is the start value of the CPU's counter. utrail ignores
+	 * the start value, which would only shift all times by the same amount.
 	 */
 	file->tsc_mult = mult;
 	file->tsc_shift = shift;
@@ -155,9 +155,9 @@ static int read_option(struct tracedat *file, unsigned id, struct tracedat_curso
 		return 0;
 	case TRACEDAT_TRACECLOCK:
 		/*
-		 * The option is a list of clocks, with the chosen clock in brackets. In version 6,
-		 * the list is for the top instance. In version 7, the option of each buffer
-		 * contains the name of the buffer's clock.
+		 * The option TRACEDAT_TRACECLOCK is a list of clocks, with the chosen clock in
+		 * brackets. In version 6, the list is for the top instance. In version 7, each
+		 * buffer has an option TRACEDAT_BUFFER with the name of the buffer's clock.
 		 */
 		ret = tracedat_take_text(in, list, sizeof(list), err);
 		if (ret == 0 && file->nr_buffers)
@@ -247,7 +247,7 @@ static const char v6_text[] = "latency  ";
 
 /*
  * Read the places of the records of the @nr CPUs, and then the list of clocks, which names the
- * chosen clock. Older files lack this list.
+ * chosen clock. Files from old releases of trace-cmd lack this list.
  */
 static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t nr,
 			struct tracedat_cursor *in, struct uft_err *err)
@@ -268,9 +268,10 @@ static int read_v6_cpus(struct tracedat *file, struct tracedat_buffer *buffer, u
 
 /*
  * Read the option that tells the place of an instance's table of records. The table has the same
- * format as the top instance's table. The bytes of the table are reserved. Without the reservation,
- * thousands of options could name the same table. A damaged option may name a place that contains
- * records, so a damaged option must not reserve bytes.
+ * format as the top instance's table. This function reserves the bytes of the table, so that no
+ * later option can name the same table. Without the reservation, thousands of options could name
+ * one table. A damaged option may name a place that contains records. A damaged option must not
+ * reserve bytes, so the function first checks that a table begins at the place.
  */
 static int read_v6_instance(struct tracedat *file, uint32_t nr_cpus, struct tracedat_cursor *in,
 			    struct uft_err *err)

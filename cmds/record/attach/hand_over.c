@@ -13,7 +13,10 @@
 	((ATTACH_THREAD_BYTES_MAX - sizeof(struct attach_thread)) / sizeof(struct attach_call))
 _Static_assert(ATTACH_THREAD_BYTES_MAX <= ATTACHED_ARGS_BYTES, "the room holds it");
 
-/* @thread is made to call utrail_leave() in the probe. @leave_fn: the address of utrail_leave() */
+/*
+ * @thread: the recorder forces this thread to call utrail_leave() in the probe
+ * @leave_fn: the address of utrail_leave()
+ */
 struct handing {
 	struct attached *w;
 	struct attached_thread *thread;

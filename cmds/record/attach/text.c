@@ -301,8 +301,9 @@ static void tell_probe(const struct attached *w, const struct attach_change *c, 
 }
 
 /*
- * Writes the changes that are marked in look->wanted. A patch may jump to the previous patch of the
- * list. Such a patch is written only when the code of the process contains the previous patch.
+ * Writes the changes that are marked in look->wanted. A change with ATTACH_CHANGE_ON_FORMER jumps
+ * to the code of the previous change in @text. Such a change is written only when the code of the
+ * process contains the previous change.
  */
 static void write_in(const struct look *look, const struct text *text)
 {

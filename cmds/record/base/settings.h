@@ -72,8 +72,10 @@ struct record_settings {
 	unsigned depth;
 	unsigned max_stack;
 	/*
-	 * report the number of calls that are deeper than @max_stack. With -D, false if -D leaves
-	 * out such calls. Without -D, false if the user has lowered @max_stack
+	 * report the number of calls that are deeper than @max_stack. If the user gives -D, true
+	 * only if -D permits calls deeper than @max_stack, or filters may permit such calls
+	 * (filters_renew_depth()). Without -D, false only if the user has set @max_stack below its
+	 * default
 	 */
 	bool tells_depth;
 	int clock_id;

@@ -262,9 +262,10 @@ static int check_filters(struct steering *steer, struct new_specs specs, struct 
 }
 
 /*
- * Makes a list of filters: first the filters of @before, then the filters of @change. The specs of
- * @before that have no effect are left out. In @gone, clearing_find_gone() has marked these specs.
+ * Makes a list of filters: first the filters of @before, then the filters of @change.
  *
+ * @gone: marks the specs of @before that have no effect, as found by clearing_find_gone(). The
+ *        marked specs are left out
  * @texts: gets the specs as text
  */
 static int make_filters(const struct steering *steer, const struct steer_change *change,
@@ -334,8 +335,8 @@ static int change_filters(struct steering *steer, const struct steer_change *cha
 /* --- changes --- */
 
 /*
- * The list of functions in a plan depends on @size. planner_forget() drops the lists of all
- * modules, so that the next plan gets new lists.
+ * For each module, the planner keeps a list of the functions that plans contain. These lists depend
+ * on @size. planner_forget() drops the lists, so that the next plan gets new lists.
  */
 static void change_size(struct steering *steer, uint64_t size)
 {

@@ -31,7 +31,7 @@ struct given_name {
  * @out: data that only some calls have: the ends of a pipe(2), the flags and mode of openat2(2), or
  *       the flags of clone(2)
  * @file: the opened file
- * @from, @to: names in the arguments. call_shapes says which arguments have these names. For
+ * @from, @to: names from the arguments with the numbers call_shape.from and call_shape.to. For
  *             mount(2), @to is the type of the file system
  * @text: a text in an argument (call_shapes says in which argument), or the new name of a task.
  *        NULL: the text could not be read

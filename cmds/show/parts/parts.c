@@ -175,8 +175,8 @@ static void reply_state(struct parts *parts, const struct server_query *query,
 	}
 	pthread_rwlock_rdlock(&parts->lock);
 	/*
-	 * Each reading of the recording gives new numbers to functions. If the page has an
-	 * earlier generation, the page knows only old numbers, and gets all functions.
+	 * Each reading of the recording gives new numbers to functions. If the page has the
+	 * numbers of an earlier reading, the page gets all functions.
 	 */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)
@@ -258,8 +258,8 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		pthread_rwlock_rdlock(&parts->lock);
 		/*
 		 * Each reading of the recording gives new numbers to texts. If the request has the
-		 * numbers of an earlier reading, the reply has no texts. When the page receives
-		 * the new generation, the page requests its texts again.
+		 * numbers of an earlier reading, the reply has no texts. When the page learns of
+		 * the new reading, the page requests its texts again.
 		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";
@@ -280,8 +280,8 @@ static void reply_whole(struct parts *parts, void (*answer)(struct index *, stru
 }
 
 /*
- * Opens the recording a second time, as @parts->sums, to make sums. If @parts->sums already has the
- * reading @generation, does nothing. @sums_lock must be held.
+ * Opens the recording a second time, as @parts->sums, for make_sums(). Does nothing if @parts->sums
+ * was opened for the reading with the number @generation. The caller must hold @sums_lock.
  */
 static int open_sums(struct parts *parts, unsigned generation, struct uft_err *err)
 {

@@ -1,12 +1,12 @@
 /*
- * The lines of replay, made a page at a time. To show a part of a long recording, only the pages of
- * this part are made.
+ * The lines of replay, made a page at a time. When the user looks at a part of a long recording,
+ * only the pages of this part are made.
  *
  * First, a pass over the recording counts the lines and makes marks. A mark has the number of a
  * line, the line's time, and the calls that are open at the line. To make a page, another pass
  * begins at a mark. Each page takes about the same time to make (utils/pipeline/sources/seek.h).
- * With filters, no pass can begin at a mark. A single pass then makes all lines, and keeps the
- * lines in a file (replay_kept.h).
+ * If the user filters the recording, no pass can begin at a mark. In this case, a single pass makes
+ * all lines, and keeps the lines in a file (replay_kept.h).
  */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_PAGES_H
 #define UTRAIL_CMDS_TUI_REPLAY_PAGES_H
@@ -38,9 +38,10 @@ struct replay_page {
  *
  * @nr_lines: the number of known lines
  * @is_complete: all lines of the present records are known
- * @can_seek: passes can begin at marks; if false, the filters require that @kept has all lines
+ * @can_seek: passes can begin at marks. If @can_seek is false, the user filters the recording, and
+ *            @kept must have all lines
  * @wants_kept: the thread that keeps lines must be started or restarted
- * @stops: true when the user has pressed a key to end a wait; may be NULL
+ * @stops: returns true when the user has pressed a key to end a wait. @stops may be NULL
  */
 struct replay_pages {
 	struct replay_source source;

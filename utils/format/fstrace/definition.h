@@ -5,8 +5,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The maximum total size of the names and definitions that a recorder writes, in bytes. Imports and
- * readers accept twice this size.
+ * The maximum number of bytes that a recorder writes for the names and definitions of all declared
+ * events together. Imports and readers accept twice this number.
  */
 #define FST_DEFINITIONS_MAX (8UL << 20)
 

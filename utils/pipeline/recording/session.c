@@ -316,9 +316,9 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 	if (found.func)
 		return found.func;
 	/*
-	 * No symbol contains @addr, so the function gets the name "<hex>", where hex is @addr. Each
-	 * address space makes its own function for one @addr. Views with one total for each name
-	 * combine these functions.
+	 * No symbol contains @addr, so the function gets the name "<hex>", where hex is @addr. If
+	 * two address spaces use the same @addr, each address space makes a function. Views with
+	 * one total for each name combine these functions.
 	 */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }

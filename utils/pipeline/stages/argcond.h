@@ -15,7 +15,7 @@
  */
 uint64_t argcond_look(struct trace_data *data, const struct cond *cond, const struct event *event);
 
-/* True when @cond as a whole holds. @bits tells which of its terms hold, as in argcond_look(). */
+/* True when @cond as a whole holds. Bit N of @bits is set when term N of @cond holds. */
 bool argcond_holds(const struct cond *cond, uint64_t bits);
 
 /* True when the condition has a term on the return value. */

@@ -55,9 +55,10 @@ static void add_text_step(struct strbuf *steps, uint32_t index)
 /*
  * Makes the capture program: a CAPTURE_HEAD step, then a step for each argument in @found, then a
  * step for the result if @found has one. Each step after CAPTURE_HEAD captures one element of an
- * array of struct capture_text. The step for argument N captures element N, and the step for the
- * result captures element 0. At a call of @c, element 0 is the text "<unset>". If @c does not have
- * the argument N, the step for this argument captures element 0 instead.
+ * array of struct capture_text. The step for argument N captures element N. If @c does not have
+ * argument N, the step for this argument captures element 0. When a call of @c begins, element 0 is
+ * the text "<unset>". The step for the result runs when the call ends. At that time, element 0 is
+ * the result, and the step captures element 0.
  */
 static bool add_steps(struct callable *c, const struct argfound *found, struct strbuf *steps)
 {
