@@ -349,8 +349,8 @@ static int begin_output(struct live_output *output, pid_t viewer, struct uft_err
 }
 
 /*
- * Restores standard input, output and error, and prints the rest of the output. Call this function
- * after the viewer has ended.
+ * Restores standard input, output and error. Prints the part of the kept output that show_output()
+ * has not printed. Call this function after the viewer has ended.
  */
 static void end_output(struct live_output *output)
 {
@@ -389,7 +389,8 @@ static int record_and_show(const struct opts *opts, char *data_dir, struct uft_e
 	fflush(stdout);
 
 	/*
-	 * Interrupts are blocked until the viewer ignores them. Otherwise, an interrupt right after
+	 * Interrupts are blocked before fork(). The viewer inherits the block, and keeps the block
+	 * until ignore_interrupts() has returned. Without the block, an interrupt right after
 	 * fork() would end the viewer.
 	 */
 	const sigset_t set = interrupts();

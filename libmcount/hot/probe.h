@@ -31,9 +31,9 @@
 /*
  * A call that was entered and has not returned yet.
  *
- * @slot: the address of the return slot, which identifies the frame. With FRAME_EXPLICIT: 1 + the
- *        stack pointer at the call of the enter hook, 1 + the return slot (XRay), or a number that
- *        is made for the frame (Python, lend.c)
+ * @slot: the address of the return slot. With FRAME_EXPLICIT: 1 + the stack pointer at the call of
+ *        the enter hook, 1 + the address of the return slot (XRay), or a number that is made for
+ *        the frame (Python, lend.c)
  * @ret: the return address from the slot. With -finstrument-functions: the address that the enter
  *       hook gets as its argument @caller. In a Python call: a key (libmcount/python/calls.c)
  * @data: the data word of the ENTRY record
@@ -67,25 +67,27 @@ struct frame {
  *
  * @busy: the guard: set while a hook of this thread runs. Calls of a handler that interrupts the
  *        hook go to the aside (aside.c)
- * @at, @end: the place of the next record, and the end of its segment; NULL without a segment
+ * @at, @end: the place of the next record in a segment of the ring, and the end of this segment.
+ *            NULL while the thread has no segment
  * @top: the innermost open frame. Each frame has a lower slot than its caller, or the same slot
  *       (tail calls). The sentinel frames[0] has a higher slot than all open calls
  * @fast_limit: the stubs' fast paths push a frame only while @top is below this frame. state.h sets
  *              all limits
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
- * @drop_limit: if @fast_limit forbids a push, the stubs leave calls alone while @top is at or above
- *              this frame
- * @admitted: if the thread is ready, or was ready before it became open (planned_pass.h): the place
- *            of the frame whose call changes the thread from ready to open. Else NULL
+ * @drop_limit: if @fast_limit forbids a push, and @top is at or above @drop_limit, the stubs let a
+ *              call pass without a frame and without a record
+ * @admitted: the place of the frame whose call changes the state of the thread from READY to OPEN
+ *            (planned_pass.h). Set while the thread is READY, and kept after this change until the
+ *            thread is settled (state.h). Otherwise NULL
  * @held_limit: with -t: the stubs push frames up to @held_limit, and hold back the ENTRYs of these
  *              frames. C code pushes and pops the frames above @held_limit. NULL: the stubs hold
  *              back no ENTRY
  * @limit: no frame is pushed above @limit. The number of frames up to @limit is the smaller of -D
  *         and --max-stack; with @planned, the number is --max-stack
- * @written: the innermost frame whose ENTRY is in the ring. Not used with @planned, whose frames
- *           have flags
- * @position: a position in the ring (ring.h) minus an address: @position plus the address @at is
- *            the position of the next record
+ * @written: the innermost frame whose ENTRY is in the ring. Not used if @planned is not NULL: see
+ *           PLANNED_WRITTEN
+ * @position: a position in the ring (ring.h) minus an address. The sum of @position and @at is the
+ *            position of the next record
  */
 struct thread {
 	uint16_t busy;
@@ -121,16 +123,19 @@ struct thread {
 	uint64_t cut_ns;   /* time_ns of the frame @cut; a reused frame has another time */
 	uint64_t high;	   /* the highest slot that was seen; used with @low */
 	/*
-	 * if @is_made: a thread that runs on this stack has its own stack elsewhere. @home is the
-	 * state of that other stack
+	 * If @is_made is 1, a thread runs or last ran on this stack. @home is the state of that
+	 * thread's own stack. If @is_made is 0, @home is not used.
 	 */
 	struct thread *home;
-	/* if @is_exact: the state of the stack from which the thread switched to this stack */
+	/*
+	 * If @is_exact is 1: the state of the stack from which the thread switched to this stack.
+	 * If @is_exact is 0, @around is not used.
+	 */
 	struct thread *around;
 	uint64_t stalled_tail; /* 1 + the ring's tail when the ring last lacked room; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/*
-	 * the aside (aside.h); NULL until a signal handler interrupts a hook, and then makes a call
+	 * the aside (aside.h). NULL until a signal handler that has interrupted a hook makes a call
 	 * or records an event
 	 */
 	struct thread *aside;
@@ -139,16 +144,21 @@ struct thread {
 	uint32_t is_aside;
 	/* 1: state of a stack that the program has made; 0: state of a thread's own stack */
 	uint32_t is_made;
-	/* if @is_made: the program has stated the bounds of the stack (stacks_take_up()) */
-	uint32_t is_exact;
-	_Atomic uint32_t is_parked; /* if @is_made: no thread runs on this stack */
-	_Atomic uint32_t in_use;    /* 0: the state is free for another thread or stack */
 	/*
-	 * -finstrument-functions: numbers of open calls that have no frame (cygprof.c). Only calls
-	 * of one function count: the function whose call has the frame @top
+	 * 1: the program has made this stack, and has stated the bounds of this stack
+	 * (stacks_take_up()); 0: state of any other stack
 	 */
-	uint32_t cyg_again; /* calls that filters exclude */
-	uint32_t cyg_deep;  /* calls that are part of the number @cyg_skipped */
+	uint32_t is_exact;
+	/* 1: no thread runs on this stack. While @is_made is 0, @is_parked is not used. */
+	_Atomic uint32_t is_parked;
+	_Atomic uint32_t in_use; /* 0: the state is free for another thread or stack */
+	/*
+	 * -finstrument-functions: @cyg_again and @cyg_deep are numbers of open calls without a
+	 * frame (cygprof.c). A call is counted if the frame @top belongs to a call of the same
+	 * function.
+	 */
+	uint32_t cyg_again; /* the calls that filters exclude */
+	uint32_t cyg_deep;  /* the calls that are counted in @cyg_skipped */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */

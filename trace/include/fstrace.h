@@ -100,8 +100,9 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 #ifdef FSTRACE_CHECK
 /*
  * Names for `utrail events check-sources`. The command searches preprocessed text for these names,
- * and so finds the uses of events. The names also let the compiler check the arguments of these
- * uses. No built program contains the names, because programs are built without FSTRACE_CHECK.
+ * and so finds the places that declare an event or log an event. From each place that logs an
+ * event, the command makes a call of fstrace_check_(). The compiler checks the arguments of this
+ * call. No built program contains the names, because programs are built without FSTRACE_CHECK.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -200,8 +201,8 @@ void fstrace_specify(fstrace_event_spec_t *spec, fstrace_event_t **variable, cha
 void fstrace_declare_globals(fstrace_t *trace);
 
 /*
- * Return a number as text, for %I. The text is valid until the next call of any of these three
- * functions in the same thread.
+ * The three functions fstrace_..._repr() return a number as text, for %I. The text is valid until
+ * the same thread calls one of these three functions again.
  */
 const char *fstrace_signed_repr(int64_t value);
 const char *fstrace_unsigned_repr(uint64_t value);

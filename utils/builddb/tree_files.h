@@ -27,8 +27,8 @@ unsigned long long tree_process_number(const struct execution *execution);
 uint64_t tree_count_readers(const struct files *files);
 
 /*
- * Write ,"i":[...]: executions of other processes. Each execution in the list can read from a pipe
- * to which execution @at can write.
+ * Write ,"i":[...]: the executions that can read from a pipe to which execution @at can write. The
+ * list leaves out the executions by the process of @at.
  */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct sink *sink);

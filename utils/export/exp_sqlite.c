@@ -306,8 +306,8 @@ static int enter_open_call(struct sqlite_export *s, const struct func *func, boo
 	int ret = know_function(s, func);
 
 	/*
-	 * s->known has an element for func->count_id, because no count_id is larger than the
-	 * function's id.
+	 * know_function() has made s->known long enough for the index func->id. func->count_id is
+	 * not larger than func->id. So s->known has an element for func->count_id.
 	 */
 	if (ret == 0)
 		s->known[func->count_id].nr_open++;

@@ -75,7 +75,7 @@ struct survey {
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
 	uint64_t first_call_ns; /* first call of a kernel function; UINT64_MAX: none */
-	uint64_t first_sign_ns; /* first event of the task's start or name; UINT64_MAX: none */
+	uint64_t first_sign_ns; /* first TASK_NEW or TASK_NAME event; UINT64_MAX: none */
 	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
 	bool is_out;		/* the task was off the CPU after the last event */
 };
@@ -88,7 +88,7 @@ struct stray;
  * @next: the time of the next event of each source
  * @queues: the queue of each task; the index is task->index
  * @keeps_all: the value of queue.is_wanted for each task that is added later
- * @strays: events of tasks that a growing recording has not announced yet
+ * @strays: in a growing recording: events whose task the recording has not announced yet
  * @complete_ns: the queues have all events up to this time; UINT64_MAX: all events of the files
  * @last_ns: the largest time that was read
  * @why: room for the error of a source
@@ -135,8 +135,9 @@ int merger_more(struct merger *feed, struct uft_err *err);
 
 /*
  * queue_add() appends @event, and takes ownership of the payload of @event. On an error,
- * queue_add() frees the payload. queue_add_calls() appends calls of the merger's source with index
- * @source. Both functions return 0 or -ENOMEM.
+ * queue_add() frees the payload. queue_add_calls() appends @calls, which all come from one source.
+ * @source is the index of this source in merger.sources. queue_add() and queue_add_calls() return 0
+ * or -ENOMEM.
  */
 int queue_add(struct queue *queue, struct queued event);
 int queue_add_calls(struct queue *queue, const struct queued *calls, size_t nr, size_t source);

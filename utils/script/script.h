@@ -131,8 +131,8 @@ struct script {
  * @open: load the language's library and the script, and run the script's code that is outside of
  *        functions
  * @close: end the language. Each @open is followed by @close, even if @open has failed
- * @number: add a function to the batches' table of names; returns a negative number when memory is
- *         short
+ * @number: append a function's name to the list of names that each batch gives to the script;
+ *         returns a negative number when memory is short
  * @batch: pass script->batch to the script
  * @drop_func: release the language's objects in @func
  */

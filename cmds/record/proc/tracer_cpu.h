@@ -41,8 +41,9 @@ struct tracer_cpu_place {
 void tracer_cpu_init(struct tracer_cpu *near);
 
 /*
- * Note a stop of task @tid. @place has the last known CPU of the task. The function sometimes binds
- * the calling thread to this CPU, or ends an earlier binding.
+ * Note a stop of task @tid. @place has the last known CPU of the task. At some stops, the function
+ * looks up the CPU again. After several stops in a row on one CPU, the function binds the calling
+ * thread to this CPU. After many stops in a row on other CPUs, the function ends the binding.
  */
 void tracer_cpu_stop(struct tracer_cpu *near, pid_t tid, struct tracer_cpu_place *place);
 

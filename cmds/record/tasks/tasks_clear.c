@@ -143,7 +143,7 @@ static int replace_log(struct tasks *tasks, const struct log *log)
 }
 
 /*
- * Forgets to which processes the ended tasks belong, except the tasks in @kept. When memory is
+ * For each ended task that is not in @kept: forgets the process that owns the task. When memory is
  * short, nothing is forgotten.
  */
 static void forget_owners(struct tasks *tasks, const int32_t *kept, size_t nr_kept)

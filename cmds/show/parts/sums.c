@@ -92,7 +92,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 	struct aggregate agg cleanup(aggregate_deinit) = { 0 };
 	struct pipeline_config config;
 
-	/* report_configure() makes the same settings. */
+	/* The settings after choose_range() are as in report_configure(). */
 	choose_range(from, range, &config);
 	config.order = PIPELINE_BY_TASK;
 	config.stages.wants = STAGE_WANTS_ENDS;
@@ -186,10 +186,10 @@ struct pair_row {
 };
 
 /*
- * The rows of all callers of a function, or the rows of all its callees.
+ * The rows of all callers of a function, or the rows of all callees of a function.
  *
- * @numbers: maps the name of a caller or callee to the index + 1 of its row. Calls without a caller
- *           belong to the row with the name ""
+ * @numbers: maps the name of a caller or callee to 1 + the index of the row with this name. Calls
+ *           without a caller belong to the row with the name ""
  */
 struct pair_rows {
 	struct pair_row *rows;
@@ -306,7 +306,7 @@ int answer_tree(const struct sums_source *from, const struct part_range *range, 
 	struct tree tree cleanup_tree = { 0 };
 	struct pipeline_config config;
 
-	/* export_configure() makes the same settings for trees. */
+	/* The settings after choose_range() are as in export_configure() for trees. */
 	choose_range(from, range, &config);
 	tree_configure(&config);
 	config.stages.opens_at_start = time_range_is_set(&config.range);

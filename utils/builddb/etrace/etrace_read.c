@@ -403,7 +403,7 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 /*
  * Take a line of an environment. Such a line is not part of an event. A line with the tag UPID has
  * the number of a task. A variable belongs to the tasks of all UPID lines since the previous
- * variable. A variable may be written in parts. The first part need not have the number 0.
+ * variable. A variable may be written in parts, Env[NUMBER]. The numbers of the parts are ignored.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {
@@ -434,8 +434,8 @@ static void take_environment(struct etrace_reader *reader, struct line *line)
 }
 
 /*
- * True when a line of an environment has no head. In CAS' published description, such lines have no
- * heads.
+ * True when the line belongs to an environment, and has no head (parse_head()). In CAS' published
+ * description (doc/formats/etrace.md), the lines of environments have no head.
  */
 static bool is_headless(const struct etrace_reader *reader, const struct line *line)
 {

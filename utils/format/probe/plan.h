@@ -194,8 +194,8 @@ enum plan_call {
 	 */
 	PLAN_CALL_NO_RETURN_HOOK = 1U << 0,
 	/*
-	 * The call is not recorded. The called function is __cxa_begin_catch, and the caller has
-	 * caught an exception. The exception has ended all calls inside of the caller.
+	 * The call is not recorded. The called function is __cxa_begin_catch: the caller has caught
+	 * an exception. The exception has ended all unfinished calls below the caller.
 	 */
 	PLAN_CALL_LANDING = 1U << 1,
 	/* With NO_RETURN_HOOK: setjmp(3). It returns 0, and returns again by longjmp(3). */
@@ -206,10 +206,10 @@ enum plan_call {
 	 */
 	PLAN_CALL_BY_CALLER = 1U << 3,
 	/*
-	 * The call is not recorded. The slot must point to a function of the probe. The enum
-	 * plan_hook of this function is plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT. If a recorded
-	 * call uses the same slot, the list has two entries for the slot. The entry with this flag
-	 * comes before the entry of the recorded call
+	 * The call is not recorded. The probe makes the GOT slot point to a function of the probe.
+	 * This function is hook number plan_call_site.flags >> PLAN_CALL_HOOK_SHIFT of enum
+	 * plan_hook. If a recorded call uses the same slot, the list PLAN_CALLS has two entries for
+	 * the slot. The entry with PLAN_CALL_HOOK comes before the entry of the recorded call.
 	 */
 	PLAN_CALL_HOOK = 1U << 4,
 	/*
@@ -323,9 +323,9 @@ enum plan_patch_flags {
  * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first
  *        instruction of a function
  * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
- * @clear: the size, in bytes, of the original instructions at @site whose work @code does; 0: there
- *         is no @code. When the code at @site is changed, a thread may be at the first of these
- *         bytes. No thread may be at another of these bytes
+ * @clear: @code does the work of the first original instructions at @site. @clear is the size of
+ *         these instructions, in bytes; 0: there is no @code. When the code at @site is changed, a
+ *         thread may be at the first of these bytes. No thread may be at another of these bytes
  * @operands: PATCH_EVENT: 1 + the index of the event's first argument among PLAN_OPERANDS; 0: the
  *            event has no arguments
  */
@@ -380,8 +380,8 @@ enum plan_operand_flags {
  *
  * @bytes: the size of the value: 1, 2, 4 or 8. The value is widened to 64 bits by its sign
  *         (PLAN_OPERAND_SIGNED) or with zeros
- * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER. For a vector register,
- *                @base is its number, counted from 0
+ * @base, @index: DWARF numbers of general registers, or PLAN_NO_REGISTER. With the kind
+ *                PLAN_OPERAND_VECTOR, @base is the number of a vector register, counted from 0
  */
 struct plan_operand {
 	uint8_t kind;  /* enum plan_operand_kind */
@@ -435,7 +435,7 @@ struct plan {
 	uint32_t clock;	      /* enum plan_clock */
 	int32_t clock_id;     /* clockid_t */
 	uint32_t depth;	      /* -D: the number of levels that are recorded */
-	uint32_t max_stack;   /* --max-stack: the number of levels that the probe follows */
+	uint32_t max_stack;   /* --max-stack: the probe follows calls up to this depth */
 	uint32_t size_filter; /* -Z: minimum size of functions in bytes. Used with PLAN_SELECTIVE */
 	uint64_t signals_on;
 	uint64_t signals_off;
@@ -446,9 +446,10 @@ struct plan {
 _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
 
 /*
- * The image is the content of a memfd that the recorder sends to a probe. After a header and a
- * directory, it has sections, each an array of one kind. A reader skips sections of unknown kinds.
- * If entries are longer than expected, the reader skips the ends of these entries.
+ * The image is the content of a memfd that the recorder sends to a probe. The image consists of a
+ * header, a directory and sections. Each section is an array of entries of one kind. A reader skips
+ * sections of unknown kinds. If entries are longer than the reader expects, the reader skips the
+ * end of each entry.
  *
  * Only plan.c writes and reads the image. A new kind needs an enumerator here, a row in plan.c, and
  * code that uses entries of this kind.
@@ -460,7 +461,7 @@ enum plan_kind {
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	    /* struct plan_rule */
 	PLAN_CONDS = 6,	    /* struct plan_cond. Some entries contain texts or automatons instead */
-	PLAN_STEPS = 7,	    /* struct capture_step. A struct box_step takes the room of several */
+	PLAN_STEPS = 7,	    /* struct capture_step. A struct box_step takes several entries */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */

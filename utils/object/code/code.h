@@ -5,7 +5,7 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A section of the file that a running program has in memory.
+ * A section of the ELF file. A running program has this section in memory.
  *
  * @start, @end: virtual addresses, as in the section headers of the file
  * @is_glue: the linker made the code (.plt, .init, .fini), so it does not belong to a function
@@ -37,8 +37,8 @@ struct code_table {
  * @name: NULL when no symbol has the address @start
  * @table: the index of the function's table of landing pads, counted from 1; 0: none
  * @has_frames: an entry of the call frame information (FDE) begins at @start
- * @is_framed: call frame information shows that no call enters the function: the FDE marks a signal
- *         frame, or adds rules for the function's first byte (DWARF 4, 6.4.2)
+ * @is_framed: the call frame information marks a signal frame, or the FDE adds rules for the
+ *         function's first byte (DWARF 4, 6.4.2). Such a function is not entered by calls
  * @has_own_unwinder: the function has a personality routine that uses no tables. The personality
  *         routines of compilers use tables, so this routine belongs to the program's own unwinder
  * @is_guessed: the true end is unknown; @end is the start of the next function, or the end of the
@@ -156,9 +156,9 @@ const uint8_t *code_bytes(const struct code *code, uint64_t addr, uint64_t len);
 const struct code_func *code_func_at(const struct code *code, uint64_t addr);
 
 /*
- * Like code_func_at(), but fast when this function is called with mostly increasing @addr. The
- * caller sets *@near to 0 before the first call. Each call begins the search at *@near, and updates
- * *@near.
+ * Like code_func_at(). If @addr mostly increases from call to call, code_func_from() is faster than
+ * code_func_at(). The caller sets *@near to 0 before the first call. Each call begins the search at
+ * *@near, and updates *@near.
  */
 const struct code_func *code_func_from(const struct code *code, uint64_t addr, size_t *near);
 

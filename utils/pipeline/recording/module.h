@@ -19,10 +19,10 @@
  * compare pointers. The struct is valid as long as the recording is open.
  *
  * @name: demangled; "<hex>" for an address without a symbol
- * @others: its other names (demangle_others()); NULL: none
- * @call_text: "name();" as a terminal shows a leaf without arguments, escaped; its first @shown_len
- *             bytes are the name, its first @call_len - 1 bytes "name()"
- * @id: an index for arrays of views
+ * @others: the other names of the function (demangle_others()); NULL: none
+ * @call_text: "name();" as a terminal shows a leaf without arguments, escaped. The first @shown_len
+ *             bytes of @call_text are the name. The first @call_len - 1 bytes are "name()"
+ * @id: the index of the function in arrays that a view keeps
  * @count_id: if the compiler made this function as a copy of another function, or as a part of
  *            another function, the id of that other function; else @id. Nested calls with the same
  *            count_id are recursion

@@ -31,13 +31,15 @@ struct kernel_frame {
 #define KERNEL_FRAMES_MAX 256
 
 /*
- * Delivers the events of a task's queue, with an EXIT for each ENTRY of the kernel's calls. A task
- * within the kernel writes no records. So the kernel's and the program's calls form one stack.
+ * Delivers the events of a task's queue, with an EXIT for each ENTRY of the kernel's calls. While a
+ * task runs in the kernel, the probe writes no records for the task. So no call of the program lies
+ * within a call of the kernel, and all calls of the task form one stack.
  *
  * - Calls that were entered before the recording are left out.
  * - A call whose return was lost ends at the latest possible time.
- * - Times that contradict the stack by less than KERNEL_CALLS_SKEW_NS are corrected, because the
- *   clocks of the probe and of the kernel differ.
+ * - The clocks of the probe and of the kernel differ. So a call of the kernel may seem to contain a
+ *   record of the task. If the kernel's time differs by less than KERNEL_CALLS_SKEW_NS, the
+ *   kernel's time is corrected.
  * - The kernel reports SCHED_IN within the first call that is entered after SCHED_OUT
  *   (finish_task_switch). This source delivers SCHED_IN before that call, so the self time of
  *   that call does not include the time off the CPU.

@@ -49,9 +49,10 @@ static void put_time_value(const struct report_diff *diff, double ns, struct sin
 }
 
 /*
- * Write a change such as "+1.480 ms" between two recordings, base and pair. With colours, a plus
- * means a longer time in pair. Without colours, a plus means a longer time in base, because scripts
- * expect the signs of uftrace (see report_diff_sign_text()).
+ * Write a change such as "+1.480 ms" between two recordings, `base` and `pair`. With colours, a
+ * plus means that `pair` has the longer time. Without colours, a plus means that `base` has the
+ * longer time. Scripts read the text without colours, and expect the signs of uftrace (see
+ * report_diff_sign_text()).
  */
 static void put_time_change(const struct report_diff *diff, double change, struct sink *sink)
 {

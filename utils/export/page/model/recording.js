@@ -32,10 +32,11 @@ import { Sources } from "./sources.js";
  * relative to the first record
  * @property {import("./task.js").TaskInfo[]} tasks
  * @property {string[]} functions
- * @property {string[]} texts the texts of calls and points. If the page has many texts, this array
+ * @property {string[]} texts the texts of calls and events. If the page has many texts, this array
  * is empty, and blocks contain the texts
  * @property {number} [lost] number of lost records
- * @property {number} [leftOut] number of executions that are left out
+ * @property {number} [leftOut] number of further executions, which `executions` does not contain
+ * because there are too many for a page
  * @property {Execution[]} executions
  * @property {import("./events.js").Kind[]} [kinds] of events
  * @property {number[]} [places] of functions in sources
