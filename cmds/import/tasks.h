@@ -35,8 +35,9 @@ struct import_task {
  * Starts as { .next_made = IMPORT_TID_MADE }, ends with import_tasks_deinit().
  *
  * @by_origin: finds a task by its process and thread. Tasks with the same key form a list
- * @tids, @pids: the ids in use, by tasks of the existing recording and by tasks of the logs
- * @next_made: the tid for the next task whose own tid is unknown or in use
+ * @tids, @pids: the ids of all tasks of the existing recording, and of all tasks of the logs
+ * @next_made: the next tid that the import makes up. A task gets such a tid if the log gives no
+ *         valid number for the task, or a number that is in use
  * @buffered: the number of unwritten bytes of all tasks
  * @hides: files have hidden names until import_tasks_publish(), because other processes may be
  *         reading the directory
@@ -63,8 +64,8 @@ struct import_tasks {
 #define IMPORT_TASKS_MAX    262144
 
 /*
- * Enter the ids of a task of the existing recording. After that, no task of the logs gets the same
- * tid, and no new session is made for the same pid. Returns 0 or -ENOMEM.
+ * Enter the ids of a task of the existing recording. After this call, no task of the logs gets
+ * @tid, and no new session is made for @pid. Returns 0 or -ENOMEM.
  */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 

@@ -25,7 +25,10 @@ struct native_table {
 
 extern _Atomic(struct native_table *) natives_table;
 
-/* A check value of @def. Another definition at the address of @def has another check value. */
+/*
+ * A check value for the content of @def. If Python later stores another definition at the address
+ * of @def, the check value of the later definition is almost always different.
+ */
 static inline uint64_t native_check(const struct py_method_def *def)
 {
 	return (uint64_t)def->function * 31 + (uint64_t)def->name;

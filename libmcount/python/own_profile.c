@@ -32,10 +32,11 @@ bool own_profile_is_free(struct py_thread *t)
 
 /*
  * The profile function that the program has set in one Python thread. A system thread may run
- * several Python threads, one for each interpreter. after[] has room for AFTER_MAX Python threads.
+ * several Python threads, one for each interpreter. So each system thread has an array, after[],
+ * with room for AFTER_MAX Python threads.
  *
- * @skips: if the next event is the return of sys.setprofile(), @function does not get the event,
- *         because the program does not expect this event
+ * @skips: @function must not get the next event if this event is the return of sys.setprofile().
+ *         The program does not expect this event
  */
 #define AFTER_MAX 4
 
@@ -144,8 +145,8 @@ static bool ends_setting(int event, const struct py_object *arg)
 }
 
 /*
- * True when the program has set a profile function. If the program then sets another profile
- * function, the first event of the new function is the return of sys.setprofile().
+ * True when the program has set a profile function. If a call of sys.setprofile() replaces this
+ * function, the first event that the new function gets is the return of that call.
  */
 static bool has_own(void)
 {

@@ -15,7 +15,8 @@
  * @is_monitored: sys.monitoring reports the calls, and the probe sets no profile functions
  * @is_setting: the probe is setting a profile function, or is registering as a tool of
  *              sys.monitoring
- * @first: the address of the pointer to the first thread in @main; NULL: the address is unknown
+ * @first: the place in @main at which Python stores a pointer to the first thread of @main. NULL:
+ *         the place is unknown
  */
 struct python_threads {
 	struct py_interpreter *main;
@@ -54,9 +55,9 @@ static inline bool threads_are_known(void)
 }
 
 /*
- * Called with the GIL, when a function that may have made a thread returns. Makes new threads
- * report their calls. At this moment, a new thread has not run Python code, so no call of the new
- * thread is missed.
+ * Called with the GIL, at the return from a function that may have started a thread. Makes new
+ * threads report their calls. At this moment, a new thread has not run Python code, so no call of
+ * the new thread is missed.
  */
 static inline void threads_look(void)
 {

@@ -1,4 +1,6 @@
-/* Runs the capture programs of the plan, which write arguments and return values to a payload. */
+/*
+ * Runs the plan's capture programs. These programs write arguments and return values to payloads.
+ */
 #ifndef UTRAIL_LIBMCOUNT_CAPTURE_H
 #define UTRAIL_LIBMCOUNT_CAPTURE_H
 

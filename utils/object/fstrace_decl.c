@@ -128,8 +128,9 @@ static int find_declare(const struct elf_file *file, uint32_t type)
 
 /*
  * True when the program probably calls fstrace_declare(). A program that imports this function
- * counts as a caller. If libutrail-trace is linked statically into a program, the program contains
- * the function in any case. Such a program counts as a caller only if @has_entries is false.
+ * counts as a caller. A program with a statically linked libutrail-trace contains the function,
+ * even if the program never calls the function. Such a program counts as a caller only if the
+ * program has no declarations.
  *
  * @has_entries: the program has declarations
  */

@@ -10,8 +10,9 @@
  * @heap: a key for the next event of each lane, with the smallest key at the top. Unused slots have
  *        MERGE_KEY_END
  * @cap: the number of slots. It is odd, so each node has two children or none
- * @barrier_ns: the merge stops before the first event after this time. In a growing recording, the
- *              duration filter (stg_time) may still hold a call that began at this time
+ * @barrier_ns: events that are later than this time are not shown; UINT64_MAX: no limit. In a
+ *              growing recording, the duration filter (stg_time) may hold back calls. The barrier
+ *              is then the start of the earliest such call in a lane that has run out of events
  * @is_running: the last event came from the lane that is now at the top. This lane may have several
  *              events before the next event of any other lane
  */
@@ -128,8 +129,9 @@ static int take_run(struct merge *merge, const struct view *view, struct uft_err
 #define TURNS 128
 
 /*
- * Returns a time, at most MERGE_KEY_END - 1. All events of lane @index before this time precede the
- * key @limit. take_run() shows the events from MERGE_KEY_END - 1 on.
+ * Returns a time, at most MERGE_KEY_END - 1. If an event of lane @index is earlier than this time,
+ * the event's key is smaller than @limit. Events at MERGE_KEY_END - 1 or later are left to
+ * take_run().
  */
 static uint64_t end_before(size_t index, merge_key_t limit)
 {

@@ -75,8 +75,8 @@ enum spec_module {
  * @module: with MODULE_NAMED: the first characters of the base name of the module's file; on the
  *          heap
  * @counters: the counters of `read=`; filters_add() gives each counter a bit of trigger.read
- * @cleared: with TRIGGER_CLEAR: the actions of earlier specs that this spec removes (enum
- *           trigger_flags)
+ * @cleared: with TRIGGER_CLEAR: actions (enum trigger_flags). If earlier specs gave these actions,
+ *           this spec removes the actions
  * @args: the typed items about arguments and return values, separated by ','; or NULL
  * @ignored: the first action that the option does not accept, or NULL
  */

@@ -282,8 +282,11 @@ static int begin_loaded(struct attaching *a, const struct attach_how *how, uint6
 
 /*
  * Unloads the probe after the failure @ret. A stopped thread makes the calls that unload the probe.
- * If no thread is stopped any more, the recorder first stops a thread again. After -ETIMEDOUT a
- * thread is still in a call, so the probe stays. @handle: 0: dlopen(3) has not returned a handle
+ * If a->thread is 0, no thread is stopped, and the recorder first stops a thread. If @ret is
+ * -ETIMEDOUT, a thread is still in an earlier call, so the probe stays, and the function returns
+ * -ETIMEDOUT.
+ *
+ * @handle: the result of dlopen(3); 0: dlopen(3) has not returned a handle
  */
 static int unload_probe(struct attaching *a, uint64_t handle, int ret, struct uft_err *err)
 {
@@ -331,8 +334,9 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 }
 
 /*
- * The number of attempts to attach to a process that is not ready, and the pause after an attempt.
- * A program that was just started becomes ready soon. A program without glibc never becomes ready.
+ * The maximum number of attempts to attach to a process, and the pause after an attempt, in
+ * microseconds. Another attempt is made only if attaching_is_starting() was true after the last
+ * attempt. A program that was just started loads glibc soon. Some programs never load glibc.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

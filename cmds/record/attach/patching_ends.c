@@ -7,12 +7,14 @@
 
 /*
  * LOOKS is the maximum number of complete searches for open calls. Between two searches, open calls
- * may end. TRIES is the maximum number of all attempts, including those that fail because a thread
- * is in a hook. Such a thread leaves the hook as soon as the thread has a CPU.
+ * may end. TRIES is the maximum number of attempts to search. An attempt fails if a thread is in a
+ * hook. Such a thread leaves the hook as soon as the thread has a CPU. WAIT_US is the shortest wait
+ * between two attempts, in microseconds. Each complete search makes the later waits longer by
+ * WAIT_US.
  */
 #define LOOKS	  12
 #define TRIES	  50
-#define WAIT_US	  1000 /* the first wait between attempts; each search adds this value */
+#define WAIT_US	  1000
 #define ASKED_MAX (ATTACHED_ARGS_BYTES / sizeof(uint64_t))
 
 /*
@@ -35,8 +37,9 @@ static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, stru
 }
 
 /*
- * Undoes the changes in @text that are in functions without open calls. Undone changes are removed
- * from @text. All threads must be stopped, and no thread may be in a hook.
+ * Undoes changes in @text. A change is undone if the change is at the end of a function, and this
+ * function has no open call. Undone changes are removed from @text. All threads must be stopped,
+ * and no thread may be in a hook.
  */
 static int take_out(struct attaching *a, const struct process_patches *patches, struct text *text,
 		    struct uft_err *err)
@@ -55,8 +58,8 @@ static int take_out(struct attaching *a, const struct process_patches *patches, 
 				patches, text->changes[at + i].site);
 
 			/*
-			 * A patch that is not at a function's end gets the value 0. The next loop
-			 * skips such patches, so the process keeps them.
+			 * A patch that is not at a function's end gets the value 0. The loop after
+			 * find_open_calls() skips such a patch, so the patch stays in the process.
 			 */
 			funcs[i] = end ? end->func : 0;
 		}
@@ -89,8 +92,8 @@ static int try_taking_out(struct attaching *a, const struct process_patches *pat
 	if (ret == 0)
 		ret = attaching_stop_all(a, err);
 	/*
-	 * Threads may have started after the first maps_read(). The stacks of these threads must be
-	 * in a->maps.
+	 * Read the maps again, because threads may have started after the maps_read() above. The
+	 * stacks of these threads must be in a->maps.
 	 */
 	if (ret == 0)
 		ret = maps_read(&a->maps, a->w.pid);

@@ -23,8 +23,8 @@
 #define LOOK_MS 30
 
 /*
- * After leave_out(), the rings still contain earlier calls of the functions that are left out. No
- * further function is left out for this time, in nanoseconds.
+ * The shortest time between two calls of leave_out(), in nanoseconds. After leave_out(), the rings
+ * still contain earlier calls of the functions that are left out.
  */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
@@ -312,9 +312,9 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
 
 /*
  * Subtract @calls from the number of calls in @o->time, and reduce the CPU time of the writers in
- * @o->time by the same factor. @calls is the number of calls whose functions are already left out.
- * A writer that had to wait for a CPU may take the records of such calls late. Such calls are no
- * reason to leave out more functions.
+ * @o->time in proportion. @calls is the number of calls whose functions are already left out.
+ * A writer that had to wait for a CPU may take the records of these calls after the functions were
+ * left out. These calls are no reason to leave out more functions.
  */
 static void forget_calls(struct overhead *o, double calls)
 {
@@ -456,9 +456,10 @@ static void leave_out(struct overhead *o, const struct candidates *c, size_t nr)
 }
 
 /*
- * Returns the number of recorded calls, divided by the number of calls in the sample. Some recorded
- * calls found no room in the sample. The caller assumes that these calls are distributed over the
- * functions as the calls in the sample are.
+ * Returns the estimated number of recorded calls, divided by the number of calls that have a slot
+ * in the sample. There are two reasons why a call has no slot: sample_take() has not read the
+ * record of the call, or no slot was free. The caller of this function assumes that a function's
+ * share of the calls with a slot is also the function's share of all recorded calls.
  */
 static double calls_for_one(const struct overhead *o)
 {

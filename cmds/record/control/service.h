@@ -24,7 +24,7 @@ struct client;
  * @service_fd: the socket; -1: no request can come
  * @pause_fd: a timer. When no descriptor is free, new connections wait until the timer expires
  * @secret: the secret in the file REQUEST_DOOR_NAME; "" when the socket has its usual name
- * @trouble: the reason why there is no socket, or why it does not have its usual name
+ * @trouble: the reason why there is no socket, or why the socket does not have its usual name
  * @is_busy: a client is being served, or service_hold() holds the recording. Other clients wait,
  *           unless they send REQUEST_HAS_PID or REQUEST_PROVE
  */

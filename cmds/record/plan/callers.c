@@ -32,9 +32,10 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 }
 
 /*
- * Searches the module's file for code to which calls must return directly, and not through the
- * probe. The run-time system of a language finds the frames of such code by return addresses
- * (own_frames.h). Each file is searched only once.
+ * The run-time systems of some languages find the frames of their code by return addresses
+ * (own_frames.h). This function searches the module's file for such code. A function that such code
+ * calls must return directly to the code, and not through the probe. Each file is searched only
+ * once.
  */
 static void find_own_frames(struct known_module *known)
 {

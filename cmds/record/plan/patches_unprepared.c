@@ -112,10 +112,10 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 }
 
 /*
- * Stores in each rule whether the rule matches a function that can be patched, and a reason why a
- * matching function cannot be patched. For a function that is not chosen, for example because of a
- * rule "!FUNC", the reason is not stored. Such a function counts as one that can be patched if the
- * kind of the function is FUNCTION_WHOLE.
+ * Stores in each rule whether the rule matches a function that can be patched. If a matching
+ * function is chosen, but cannot be patched, the reason is also stored in the rule. A function may
+ * not be chosen, for example because of a rule "!FUNC". No reason is stored for such a function. If
+ * the kind of such a function is FUNCTION_WHOLE, the function counts as one that can be patched.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

@@ -133,8 +133,8 @@ static void find_patches_of(struct run *run, struct recorder *rec, pid_t pid)
 		struct known_module *known;
 
 		/*
-		 * Skip a file if realpath() fails, or returns another path. After the probe has
-		 * reported a skipped file, the recorder looks for places to patch in the file.
+		 * Skip a file if realpath() fails, or returns another path. The probe reports a
+		 * skipped file later. The recorder then searches the file for places to patch.
 		 */
 		if (!m->is_code || m->path[0] != '/' || !realpath(m->path, path) ||
 		    strcmp(m->path, path) != 0)
@@ -264,10 +264,10 @@ static bool leave(struct run *run, struct recorder *rec, const struct process *p
 #define LEAVE_ROUNDS 100
 
 /*
- * Leaves all processes, including forked children. The function works in rounds. If a child reports
- * itself during a round, the child is added at the start of the list, and the next round calls
- * leave() for the child. Returns false when a process could not be restored to its former state, or
- * when children remain after LEAVE_ROUNDS rounds.
+ * Leaves all processes, including forked children. The first round calls leave() for each process
+ * in the list of processes. A child that reports itself during a round is added at the start of the
+ * list, and the next round calls leave() for the child. Returns false when a process could not be
+ * restored to its former state, or when the list has further children after LEAVE_ROUNDS rounds.
  */
 static bool leave_all(struct run *run, struct attachment *a, const struct attach_how *how)
 {

@@ -11,7 +11,8 @@
 #include "cmds/terminal/msg.h"
 
 /*
- * The first task that made the recorder its tracer, and that the recorder released.
+ * Some tasks make the recorder their tracer (PTRACE_TRACEME). This struct describes the first such
+ * task that the recorder has released.
  *
  * @tid: 0 when there was no such task
  * @sig: the signal at which the task was stopped; 0: the whole process was stopped

@@ -70,8 +70,8 @@ void tasks_close(struct tasks *tasks);
  * - If the task is a thread of @proc, the id is the task's tid in the recorder's pid namespace.
  * - An ended task also keeps its tid if @proc is in the recorder's pid namespace, and no other
  *   process has claimed the tid.
- * - Any other task, and a stack that the program has made, gets a new id. So no process can add to
- *   the records of another process.
+ * - Any other task gets a new id, because a process must not add records to another process's task.
+ * - A stack that the program has made (RING_TID_STACK) gets a new id.
  * - The result is 0 if @tid is invalid, if memory is short, or if there are no more new ids.
  *
  * Call tasks_release() when the ring is not in use any more.
@@ -109,11 +109,12 @@ void tasks_note_too_deep(struct tasks *tasks, int32_t tid, uint64_t nr);
 void tasks_dlopen(struct tasks *tasks, const struct process *proc, const struct control_module *m);
 
 /*
- * For long flight recordings: forget ended threads, ended forked processes, and new ids that were
- * released by tasks_release(). The tasks in @kept stay, because these tasks have files. If a task
- * stays, its parent also stays. During the call, no other thread may add a file of a task to the
- * recording. When a forgotten process gets a new task, the line of the process is written again.
- * The function sorts @kept. A failed write is noted in the store.
+ * For long flight recordings: forget ended threads and ended forked processes. If tasks_claim() has
+ * made an id, and tasks_release() has released this id, also forget the id. The tasks in @kept
+ * stay, because these tasks have files. If a task stays, its parent also stays. During the call, no
+ * other thread may add a file of a task to the recording. When tasks_announce() is called for a
+ * forgotten process, the process's line is written to task.txt again. The function sorts @kept. An
+ * error is noted in the store.
  */
 void tasks_clear(struct tasks *tasks, int32_t *kept, size_t nr_kept);
 

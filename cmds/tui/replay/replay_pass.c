@@ -23,7 +23,8 @@
 /*
  * The open calls of a task.
  *
- * @kept: the call's copy, to which marks point. NULL: no mark was made while the call was open
+ * @kept: for one open call: a copy of the call, which belongs to the marks. NULL: no mark was made
+ *        while the call was open
  */
 struct open_stack {
 	struct open_frame {
@@ -190,8 +191,9 @@ static int note_line(struct replay_pass *pass, const struct replay_line *line)
 }
 
 /*
- * Notes the lines that were added to the sink. Only the last of these lines is noted with the facts
- * about @event. The earlier lines were printed with @event, but are not about @event.
+ * Notes the lines that replay has added to the sink for @event. Only the last of these lines shows
+ * @event. So only the last line is noted with the function, duration, depth
+ * and kind of @event.
  */
 static int note_lines(struct replay_pass *pass, const struct task *task, const struct event *event,
 		      enum replay_line_kind kind)
@@ -244,10 +246,11 @@ static int show_waiting(struct replay_pass *pass)
 }
 
 /*
- * Called before @event is shown, when all events before @event have their lines. If PAGE_LINES
- * lines or more were made after the last mark, and @event has a later time than all events before
- * @event, adds a mark. Returns ENOUGH when @look ends the pass, or when the pass has reached line
- * @end. With @marks, the pass ends at @end only if a mark was added.
+ * Called before @event is shown, when the lines of all earlier events are complete. Adds a mark to
+ * pass->marks if at least PAGE_LINES lines were made after the last mark, and if @event has a later
+ * time than all earlier events. Returns ENOUGH in two cases: pass->look ends the pass, or the pass
+ * has reached line pass->end. If pass->marks is not NULL, the second case needs a new mark.
+ * Otherwise returns 0 or a negative errno.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

@@ -33,12 +33,14 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 }
 
 /*
- * The state while a text is written in pieces. A piece after a newline has the tag Cont.
+ * The state while a text is written in pieces. A piece after a newline has the tag Cont. All other
+ * pieces have the same tag.
  *
- * @tag: the tag of the other pieces; NULL: the text is argument number @number
- * @is_counted: pieces with @tag have numbers
- * @nr_parts: the number that the next piece with a numbered @tag gets. The first piece gets 0
- * @is_behind_newline: the last piece had the tag Cont, so Cont_end must follow before other tags
+ * @tag: the tag of the other pieces; NULL: this tag is "A[@number]", for argument @number
+ * @is_counted: a number follows each @tag, as in "Env[0]"
+ * @nr_parts: with @is_counted: the number for the next @tag, starting at 0
+ * @is_behind_newline: the previous piece had the tag Cont. A line Cont_end must come before a line
+ *                     with any other tag, and at the end of the text
  */
 struct pieces {
 	const char *tag;
@@ -109,8 +111,9 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 
 /*
  * A text shorter than ETRACE_PART gets the tag "Env[0]", or "Env|" if lines->is_bare is set. The
- * parts of a longer text get "Env[0]", "Env[1]" and so on, even if lines->is_bare is set. The
- * published description has "Env|", but the original parser reads only tags with a number.
+ * parts of a longer text get "Env[0]", "Env[1]" and so on, even if lines->is_bare is set. "Env|" is
+ * the tag in the published description of the format, but the format's original parser reads only
+ * tags with a number.
  */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {

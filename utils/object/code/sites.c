@@ -153,8 +153,8 @@ struct inner_jump {
 #define INNER_JUMPS_MAX 32
 
 /*
- * @is_dark: true when @list has no room for all jumps, or when the function has an instruction
- *           other than a jump that refers to a byte after @site
+ * @is_dark: true in two cases: @list has no room for all jumps; or an instruction of the function
+ *           is not a jump, but refers to a byte between @site and @site + WINDOW_BEHIND
  */
 struct inner_jumps {
 	uint64_t site;
@@ -187,8 +187,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 }
 
 /*
- * True when each reference to [jumps->site, @end) is a jump in jumps->list, and each of these jumps
- * begins before @end. Only references in window->led_to count.
+ * True when only jumps in jumps->list lead into the range [jumps->site, @end), and each jump into
+ * this range begins before @end. References are looked up in window->led_to.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {

@@ -64,7 +64,7 @@ static Elf *open_elf(struct dwarf_alt *alt, const char *name, const uint8_t *id,
 {
 	if (debug_file_open_shared(name, id, id_bytes, &alt->file))
 		return alt->file.elf;
-	/* The parameter of elf_memory() is not const, but libelf only reads this memory. */
+	/* elf_memory() does not take a pointer to const, but libelf does not change @empty. */
 	alt->elf = elf_memory((char *)(uintptr_t)&empty, sizeof(empty));
 	return alt->elf;
 }

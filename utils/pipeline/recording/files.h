@@ -50,8 +50,9 @@ enum content_kind {
 };
 
 /*
- * A "content" is a file until the file is removed or truncated (O_TRUNC). A truncated file usually
- * gets a new content. All names of a file (hard links) share one content.
+ * The data of a file are a "content". The content ends when the file is removed or truncated
+ * (O_TRUNC). A truncated file usually gets a new content. All names of a file (hard links) share
+ * one content.
  *
  * @name: the name that was given last
  * @nr_names: the number of present names; 0: the file is gone
@@ -81,12 +82,12 @@ enum {
 };
 
 /*
- * The use of one content (struct file_content) by one execution, under one of the file's names.
+ * The use of one content (struct file_content) by one execution, under one name of the content.
  * Several opens count as one use.
  *
  * @open_ns, @close_ns: the first and the last time of use
- * @read_ns, @write_ns: the times from which the execution may have read, or written, the file;
- *                      UINT64_MAX: never
+ * @read_ns: the time from which the execution may have read the content; UINT64_MAX: never
+ * @write_ns: the time from which the execution may have written the content; UINT64_MAX: never
  * @given: the name that the program gave, if it differs from @name; on the heap
  * @nr_open: number of open descriptors, while records are read
  */
@@ -118,9 +119,10 @@ struct files_of_execution {
  * @has_events: the recording has acts on files; else only the executed programs are known
  * @by_path: maps from a path to 1 + the index in @names
  * @by_place: maps from an execution and a name to 1 + the index in @uses
- * @is_unlimited: set by the caller before files_load(): @cost has no limit
- * @cost_max: the limit of @cost; 0: there is no limit
- * @cost: the steps that files_spend() has added; not counted if there is no limit
+ * @is_unlimited: the caller sets this member before files_load(). true: @cost has no limit
+ * @cost_max: files_load() sets this member: the limit of @cost; 0: there is no limit
+ * @cost: the sum of the steps that files_spend() has added. Without a limit, files_spend() adds
+ *        no steps
  */
 struct files {
 	struct file_name *names;
@@ -170,8 +172,9 @@ bool files_is_shown(const struct files *files, uint32_t content);
 /*
  * The functions below are for code that reads records. A function fails when memory is short, or
  * when files->cost exceeds files->cost_max. After a failure, a function that returns an index
- * returns FILES_NONE. A function that returns an errno returns -EDQUOT only for an exceeded limit,
- * but -ENOMEM for either failure. If files_is_beyond() is true, the limit is exceeded.
+ * returns FILES_NONE, and a function that returns an errno returns -EDQUOT or -ENOMEM. -EDQUOT
+ * means that the limit is exceeded. After -ENOMEM or FILES_NONE, the limit is exceeded if
+ * files_is_beyond() is true. Otherwise memory is short.
  */
 
 /* Add @steps to files->cost. Returns 0, or -EDQUOT when files->cost exceeds files->cost_max. */
@@ -185,8 +188,8 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. If the name has no content, add a struct file_content. In this new
- * struct, is_outside is the opposite of the name's was_removed.
+ * Find the content of a name. If the name has no content, add a struct file_content. The member
+ * is_outside of the new struct is true if was_removed of the name is false, and false otherwise.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 

@@ -11,8 +11,8 @@
 #include "utils/format/argblob.h"
 
 /*
- * @name: empty in two cases: the field is the whole value; or the value is a vector, a complex
- *         number or a 128-bit number, and the field is a part of this value
+ * @name: empty in two cases: the field is the whole value; or the field is a part of a vector, of a
+ *         complex number or of a 128-bit number
  * @offset: in bytes
  * @type: type of one element
  * @ref: name of the enum, or key of the struct, or NULL
@@ -33,10 +33,10 @@ struct struct_field {
 };
 
 /*
- * @key: name of the struct, or "_anon"; further structs of the same name have "#2" and so on at the
- *         end
- * @shape: NULL: a struct with fields. Otherwise the shape of a container. The container's recorded
- *         bytes are a box (utils/spec/args/shape.h)
+ * @key: name of the struct, or "_anon". For further structs of the same name, "#2", "#3" and so on
+ *         follow the name
+ * @shape: NULL: a struct with fields. Otherwise the shape of a container. The recording has a box
+ *         with the content of the container (utils/spec/args/shape.h)
  */
 struct struct_def {
 	const char *key;

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* One spec of a list such as `a;b;c`. The bytes at @at are not NUL-terminated. Starts as { 0 }. */
+/*
+ * One spec of a list such as `a;b;c`. The bytes at @at are not NUL-terminated. The struct must be
+ * { 0 } before the first spec_list_next().
+ */
 struct spec_piece {
 	const char *at;
 	size_t len; /* bytes */

@@ -32,8 +32,8 @@ struct tree_details {
  *         of their first calls
  * @last, @after: hints for a fast look-up: the child that was called last, and the sibling that was
  *         called after this node
- * @calls: the number of entries, plus the number of returns from calls whose entry was not recorded
- *         or is outside of the range
+ * @calls: the number of entries, plus the number of returns from calls without an entry. The entry
+ *         of such a call was not recorded, or is outside of the time range that the view shows
  * @total_ns: the times of all calls, including recursive ones; if a call is open at the end, its
  *         time until the end counts
  * @first_ns: the start of the first call
@@ -121,11 +121,11 @@ struct tree_unseen {
  *         functions counts
  * @counts_inherited: a forked child may return from a call that the parent entered before the fork.
  *         true: the child counts such a call once more; false: only the parent counts such a call
- * @roots: one for each of data->sessions, and one more for recordings without sessions
+ * @roots: one for each of data->sessions, and at the end one for all tasks without a session
  * @children: forked tasks by parent and time
  * @forks: an element for each forked child, at the index task->index of the child; NULL before the
  *         first fork
- * @pids: during tree_finish(): processes whose tasks have been added
+ * @pids: during tree_finish(): the pids of the tasks that @pipe reads
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: maps from a name to the function that represents all functions with this name
  * @canon: the representing function, by the id of each represented function
@@ -180,9 +180,9 @@ int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 int tree_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all nodes of @from to @tree. The two trees must have received different events of the same
- * recording. Only tree_deinit() may be called for @from afterwards. Returns 0, or a negative errno
- * with @err.
+ * Add all nodes of @from to @tree. The events of both trees must be from the same recording, and no
+ * event may be in both trees. After this call, only tree_deinit() may be called for @from. Returns
+ * 0, or a negative errno with @err.
  */
 int tree_merge(struct tree *tree, struct tree *from, struct uft_err *err);
 
