@@ -18,7 +18,7 @@
 #define STATUS_INTERRUPTED 130
 
 /*
- * Starts with read_progress_begin() and ends with read_progress_end().
+ * The display of progress, from read_progress_begin() to read_progress_end().
  *
  * @thread: shows the progress, and waits for @signal
  * @began_ns: the time when reading began, by the monotonic clock

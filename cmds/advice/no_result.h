@@ -15,8 +15,8 @@ struct trace_data;
 /*
  * Call this function when a view has ended and had nothing to show. Prints the reason. Prints
  * nothing if @pipe, the pipeline of the view, was stopped, or if a file was damaged. Reads the
- * recording again: first without any option that leaves something out, and then with one such
- * option at a time.
+ * recording again: first without the options that leave calls or other data out of the view, and
+ * then with one of these options at a time.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

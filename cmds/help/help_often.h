@@ -8,7 +8,8 @@
 #define HELP_OFTEN_MAX	  10
 
 /*
- * @examples: a command line without "utrail", and its purpose
+ * @examples: each example is a pair: a command line without "utrail", and a text that states the
+ *            purpose of the command line
  * @often: names of options, the most important first; the list ends with NULL
  */
 struct help_often {

@@ -336,9 +336,9 @@ bool planned_begin_late(struct thread *t);
 bool planned_needs(const struct thread *t, const struct live_plan *plan, const void *end);
 
 /*
- * SLOW. Copies the data of the frames from @from to @to, which has the same frames. planned.now of
- * @to becomes the selection inside of the innermost call. All frames of @to count as written. So
- * only @from writes the ENTRYs that were held back.
+ * SLOW. @to has the same frames as @from. Copies the data of these frames to @to. planned.now of
+ * @to becomes the selection inside of the innermost open call. All frames of @to count as written.
+ * So only @from writes the ENTRYs that were held back.
  */
 void planned_copy(struct thread *to, struct thread *from);
 

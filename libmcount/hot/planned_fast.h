@@ -101,8 +101,9 @@ static inline void planned_limit(struct selection *s, const struct plan_rule *ru
  * Pushes the frame to which @pf belongs. Copies planned.now to pf->before. When the call ends,
  * planned.now is restored from pf->before.
  *
- * The push comes before any change of planned.now. Otherwise, if a signal handler left by longjmp()
- * between the change and the push, no frame could restore planned.now.
+ * The push comes before any change of planned.now. A signal handler may call longjmp() at any time.
+ * If planned.now were changed before the push, and longjmp() were called between the two steps, no
+ * frame could restore planned.now.
  */
 static inline void planned_push(struct thread *t, struct planned_frame *pf, uint64_t slot,
 				uint64_t ret, uint64_t data, uint64_t now_ns,
@@ -151,7 +152,7 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 enum planned_verdict {
 	/* a filter, or the rule of the called function, keeps the call out */
 	PLANNED_KEPT_OUT,
-	/* the filters let the call in, but the call is too deep, or the function too small */
+	/* the filters let the call in, but the call is too deep, or the function is too small */
 	PLANNED_LET_IN,
 	/* the call is recorded */
 	PLANNED_IS_RECORD,
@@ -208,9 +209,9 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 }
 
 /*
- * If @result is not NULL, captures the return value by @result, and then clears pf->result. Until
- * pf->result is cleared, this frame needs the plan that contains @result, and the plan is not freed
- * (planned_needs()).
+ * If @result is not NULL, captures the return value with the steps @result, and then clears
+ * pf->result. Until pf->result is cleared, this frame needs the plan that contains @result, and the
+ * plan is not freed (planned_needs()).
  *
  * @pf: the struct planned_frame of @f
  */
@@ -277,8 +278,9 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			result = func->result;
 		}
 		/*
-		 * Take the slow path. Only there, planned_prepare() calls fault_look(). This
-		 * function needs much stack, so it runs before arguments are captured.
+		 * Take the slow path, because only the slow path calls fault_look() (in
+		 * planned_prepare()). fault_look() needs much stack, so fault_look() runs before
+		 * arguments are captured.
 		 */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;

@@ -1,6 +1,6 @@
 /*
- * Library calls that lead to patched functions. The hook of the patched function records such a
- * call, so the hook of the library call does not record the call.
+ * Library calls that lead to patched functions. Such a call meets two hooks: the hook of the
+ * library call, and the hook of the patched function. Only the second hook records the call.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLS_PATCHED_H
 #define UTRAIL_LIBMCOUNT_CALLS_PATCHED_H

@@ -12,9 +12,9 @@
  * word that hooks read while probe.plain is false. If the plan has PLAN_STEERABLE, the word is
  * arena.news. Otherwise, the word is control_page.finished.
  *
- * With PLAN_STEERABLE, the recorder also clears probe_skips, because some calls read probe_skips in
- * place of the word. If there is a new plan, one thread then asks for the plan
- * (doc/internals/plans.md, "Who asks for a plan").
+ * With PLAN_STEERABLE, the recorder also clears probe_skips, because the stubs and the fast paths
+ * of hooks read probe_skips in place of the word. If there is a new plan, one thread then asks for
+ * the plan (doc/internals/plans.md, "Who asks for a plan").
  */
 
 struct planned;
@@ -36,8 +36,8 @@ static inline bool plan_update_has_news(void)
 void plan_update_obey(struct thread *t);
 
 /*
- * WARM. Empties @noted, a new entry in a table of calls to skip, if the plan has changed. The new
- * plan may have emptied the table before the entry was written.
+ * WARM. @noted is a new entry in a table of calls to skip. If the plan has changed, empties @noted.
+ * The table is emptied at each change of the plan, perhaps before @noted was written.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 
@@ -49,8 +49,8 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 void plan_update_begin(void);
 
 /*
- * COLD, in a forked child. If the plan is steerable, makes each hook look for a new plan while the
- * child has no arena of its own.
+ * COLD, in a forked child. If the plan is steerable, each hook looks for a new plan from now on,
+ * until the child has an arena of its own.
  */
 void plan_update_after_fork(void);
 

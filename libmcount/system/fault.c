@@ -24,8 +24,8 @@
  * probe's handler, unless --signal names the signal.
  *
  * The probe may read bad memory while a handler of an unwatched signal runs. So SIGSEGV and SIGBUS
- * must not be blocked in such a handler. While SIGSEGV is watched, the probe takes both signals out
- * of the mask of each new action of an unwatched signal.
+ * must not be blocked in such a handler. While SIGSEGV is watched, the probe takes SIGSEGV and
+ * SIGBUS out of the mask of each new action of an unwatched signal.
  */
 
 __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
@@ -40,8 +40,9 @@ static __thread bool is_unblocked __attribute__((tls_model("initial-exec")));
 static __thread uint8_t came_early __attribute__((tls_model("initial-exec")));
 
 /*
- * The signals that the probe watches for itself. The first NR_READ_SIGNALS may come from reads of
- * the probe. The other signals are watched because they end programs.
+ * The signals that the probe watches for its own work. When the probe reads memory, the read may
+ * cause one of the first NR_READ_SIGNALS signals. The other signals are watched because they end
+ * programs.
  */
 static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 #define NR_READ_SIGNALS 2
@@ -49,9 +50,9 @@ static const int watched_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL 
 static _Atomic uint64_t watched; /* a bit for each signal with the probe's handler */
 
 /*
- * A bit for each followed signal, which is watched only for fault_call_after_handlers(). While
- * the program has a handler for a followed signal, the kernel has the probe's handler. Otherwise
- * the kernel has the program's action.
+ * A bit for each followed signal. fault_call_after_handlers() is the only reason to watch such a
+ * signal. While the program has a handler for a followed signal, the kernel has the probe's
+ * handler. Otherwise the kernel has the program's action.
  */
 static _Atomic uint64_t followed;
 static void (*after_handler)(void);
@@ -342,8 +343,8 @@ static int change_borrowed(int sig, const struct sigaction *act, struct sigactio
 /*
  * Called after a system call that has set or read the action of signal @sig. Before this system
  * call, the signal was not watched. If another thread has begun to watch the signal meanwhile, @act
- * is set once more: either @act has replaced the probe's handler, or the probe's handler has
- * replaced @act. Returns 0, or -1 with errno.
+ * may have replaced the probe's handler, or the probe's handler may have replaced @act. In both
+ * cases, @act is set once more. Returns 0, or -1 with errno.
  *
  * @act: the action that the system call has set; NULL: none
  * @old: the action that the system call has returned; NULL: none
@@ -523,8 +524,9 @@ INTERPOSE_MASK(int, sighold, (int sig), (sig))
 INTERPOSE_MASK(int, sigrelse, (int sig), (sig))
 
 /*
- * False after the probe's handlers were withdrawn. Always false in an attached probe: if the probe
- * were unloaded (undo.h), the program would still have the address of the probe's handler.
+ * False after the probe's handlers were withdrawn. Always false in an attached probe, because such
+ * a probe may be unloaded (undo.h). If the probe had replaced a handler, the program would still
+ * have the address of the probe's handler after the unloading.
  */
 static bool may_replace_handlers(void)
 {

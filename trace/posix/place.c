@@ -301,8 +301,8 @@ void pxt_block_signals(sigset_t *before)
 
 /*
  * Allocates the memory of a file. If a signal is pending, tmpfs of older kernels gives all of the
- * memory back and returns EINTR. Signals are blocked, since a timer of the program may interrupt
- * each attempt. SIGSYS and the C library's own signals stay unblocked. Such a signal can interrupt
+ * memory back and returns EINTR. A timer of the program may interrupt each attempt, so signals are
+ * blocked. SIGSYS and the C library's own signals stay unblocked. Such a signal can interrupt
  * an attempt, so the loop handles EINTR.
  */
 static int allocate_file(int fd, size_t bytes)

@@ -63,7 +63,7 @@ static void deinit_lines(struct export *ex)
 	strbuf_deinit(&lines->text);
 }
 
-/* Store the name and the text of @event in the returned struct. The next line shows the event. */
+/* Store the name and the text of @event in the returned struct. Count one line, for @event. */
 static struct lines *describe(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct lines *lines = ex->state;

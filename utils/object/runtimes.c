@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * Names of environment variables that the run times read. of_texts() searches for a name with its
- * NUL. Any byte may precede the name.
+ * Names of environment variables that the runtimes of OCaml and Haskell read. of_texts() searches
+ * for a name and the NUL after the name. Any byte may precede the name.
  */
 static const struct {
 	const char *text;

@@ -21,7 +21,7 @@ struct filter_entry {
 };
 
 /*
- * Starts as { 0 } and ends with filters_deinit().
+ * The struct starts as { 0 }, and filters_deinit() releases the memory of the struct's members.
  *
  * @entries: in the order in which they take effect
  * @exact: maps each plain name to the first entry with this name, as index + 1
@@ -85,13 +85,13 @@ void filters_deinit(struct filters *filters);
 #define FILTERS_OPT_IN ((uint32_t)(TRIGGER_FILTER | TRIGGER_CALLER | TRIGGER_LOCATION))
 
 /*
- * Returns the actions of FILTERS_OPT_IN that the specs have. If the result is not 0, only calls
- * that these actions choose are kept. The result includes the actions of specs that have matched no
- * function. So no call is kept if no spec with such an action has matched a function.
+ * Returns the actions of FILTERS_OPT_IN that the specs have. If the result is not 0, a call is kept
+ * only if one of these actions chooses the call. The result includes the actions of specs that have
+ * matched no function. So no call is kept if no spec with such an action has matched a function.
  *
- * The result does not include actions of specs about functions of the kernel. If later specs have
- * cleared an action of a spec for every function that the spec has matched, the result does not
- * include the cleared action.
+ * The result does not include actions of specs about functions of the kernel. Later specs may clear
+ * an action of an earlier spec. If the action is cleared for every function that the earlier spec
+ * has matched, the action of the earlier spec does not count for the result.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

@@ -92,7 +92,8 @@ void attached_let_others_go(struct attached *w, const struct attached_thread *th
 
 /*
  * Read or write memory of the process. The result is the number of bytes that were read or written.
- * A write to memory that is mapped read-only changes a copy that only this process has.
+ * If the memory is mapped read-only, a write changes a copy of the memory. Only the attached
+ * process has this copy.
  */
 size_t attached_read(const struct attached *w, uint64_t address, void *to, size_t len);
 size_t attached_write(const struct attached *w, uint64_t address, const void *from, size_t len);
@@ -132,7 +133,10 @@ int attached_map(struct attached *w, struct attached_thread *thread, uint64_t by
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
-/* The size and the address of the part of @room for data to which arguments of calls point. */
+/*
+ * Arguments of a call may point to data. One part of @room is for such data. Here are the size and
+ * the address of this part.
+ */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);
 

@@ -22,9 +22,11 @@ static bool is_within(const struct attaching *a, uint64_t pc, const struct mappi
 }
 
 /*
- * FORK_BYTES: the assumed size of the code of fork(3).
- * FORK_LOOK: the number of words of 8 bytes that is_in_fork() searches for an address in fork(3).
- *            The first of these words is at the stack pointer
+ * is_in_fork() reads words of 8 bytes on the thread's stack. The function looks for a word that is
+ * an address within the code of fork(3).
+ *
+ * FORK_BYTES: the assumed size of the code of fork(3)
+ * FORK_LOOK: the number of words to read. The first word is at the stack pointer
  */
 #define FORK_BYTES 2048
 #define FORK_LOOK  32
@@ -44,9 +46,9 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 }
 
 /*
- * True when the C library may be about to call a function of the probe: a destructor of
- * thread-specific data, or a handler of forks. The probe has unregistered the function, but the
- * library may have read the function's address earlier. In this case the address is in a register.
+ * True when the C library may be about to call a function of the probe. Such a function is a
+ * destructor of thread-specific data, or a handler of forks. The probe has unregistered the
+ * function. If the library read the function's address earlier, the address is in a register.
  *
  * fork(3) is an exception. It calls futex(2) to release a lock, and then reads the address of the
  * next handler. During the call of futex(2), no register has this address.
@@ -144,9 +146,10 @@ static int wait_until_empty(struct attaching *a, struct uft_err *err)
 		began_ns = clock_now_ns(CLOCK_MONOTONIC);
 		/*
 		 * The first SAME_TRIES attempts use the thread that is already stopped, and never
-		 * let this thread run. If this thread is inside the probe, for example to wait for
-		 * an answer of the recorder, the thread cannot leave the probe. So each later
-		 * attempt lets all threads run, and then stops a thread that can call functions.
+		 * let this thread run. If this thread was stopped inside the probe, for example
+		 * while it waited for an answer of the recorder, the thread stays there. So each
+		 * later attempt lets all threads run, and then stops a thread that can call
+		 * functions.
 		 */
 		if (i >= SAME_TRIES) {
 			attached_let_go(&a->w);

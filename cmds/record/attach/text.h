@@ -33,7 +33,7 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 size_t text_put_in(struct text *text, struct attached *w, const struct maps *maps);
 size_t text_take_out(struct text *text, struct attached *w, const struct maps *maps);
 
-/* True when the process now has the changed code. */
+/* True when the code of the process now contains @change. */
 bool text_is_in(const struct attached *w, const struct attach_change *change);
 
 #endif

@@ -67,8 +67,9 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("__cxa_finalize"),
 	NOT_HOOKED("__gmon_start__"),
 	/*
-	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call these two functions. The calls
-	 * are not recorded, because the recorded event of FSTRACE() has all information.
+	 * The macros FSTRACE() and FSTRACE_DECL() of fstrace.h call fstrace_log_2() and
+	 * fstrace_specify(). The calls are not recorded, because the recorded event of FSTRACE()
+	 * has all information.
 	 */
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),

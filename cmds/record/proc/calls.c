@@ -17,7 +17,7 @@
 
 /*
  * For each system call, indexes of arguments, in the order of the members of struct call_shape. The
- * first argument has the index 0. If @choice is -1, the system call is always watched.
+ * first argument has the index 0. If call_shape.choice is -1, the system call is always watched.
  */
 const struct call_shape call_shapes[SYSCALL_NOT_WATCHED] = {
 	[SYSCALL_NONE] = { -1, -1, -1, -1, -1, -1, -1 },

@@ -109,9 +109,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * Wait until the children of all forks that have begun have stored their pids in the notes. A
- * parent may end before its child stores the pid. After a failed fork, no child stores a pid, so
- * the wait is limited.
+ * After a fork, the child stores its pid in the notes. Wait for the missing pids of all forks that
+ * have begun. A parent may end before its child stores the pid. After a failed fork, no child
+ * stores a pid, so the wait is limited.
  */
 static void wait_for_newborns(const struct processes *procs)
 {
@@ -123,7 +123,10 @@ static void wait_for_newborns(const struct processes *procs)
 
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
-	/* The recorder itself has mapped the page of notes, but is not a child of the program. */
+	/*
+	 * A process that has mapped the page of notes counts as a descendant of the program. The
+	 * recorder has mapped this page, but is no descendant, so the recorder counts as known.
+	 */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }
 

@@ -22,7 +22,10 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 		if (strcmp(path_base(argv->words[i]), script) == 0)
 			return i;
 	}
-	/* The script was called by a symbolic link. The link's name is not the script's name. */
+	/*
+	 * The script was called by a symbolic link, so argv has the name of the link. The name of
+	 * the script is not in argv. Assume that the kernel has inserted only the interpreter.
+	 */
 	return argv->nr > 1 ? 1 : 0;
 }
 

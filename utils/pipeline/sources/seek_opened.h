@@ -15,7 +15,7 @@
  * is the first byte of a compact block. The function reads
  * - the first records of the task,
  * - the blocks before the position, backwards to the last block with calls, and
- * - each earlier block in which a call was entered that is open at the position.
+ * - for each call that is open at the position, the block in which the call was entered.
  *
  * @opened: must be all zero; is still all zero when the result is false
  *

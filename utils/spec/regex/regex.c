@@ -1,8 +1,8 @@
 /*
- * Matching of regular expressions with names (see regex.h). The search reads a name byte by byte,
+ * Matches names against regular expressions (see regex.h). The search reads a name byte by byte,
  * and follows all paths through the nodes at once. If a byte leads from one cached set of nodes to
- * another, the first set stores a pointer to the second set. Later, the same byte costs one look-up
- * at the first set.
+ * another, the first set stores a pointer to the second set. If the search meets this byte at the
+ * first set again, one look-up finds the second set.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -22,10 +22,10 @@
 #define BUCKETS	   256U
 
 /*
- * A set of nodes at which the next byte is matched. Nodes of regex.begin are part of each set, and
- * not stored.
+ * A set of nodes at which the next byte is matched. Each set includes the nodes of regex.begin, but
+ * @nodes does not list the nodes of regex.begin.
  *
- * @is_kept: the state is cached. Other states have no @after
+ * @is_kept: true: the state is cached. False: the state does not have the member @after
  * @after: the next state for each class of bytes, or NULL when unknown; the last element is for the
  *         end of the name
  */
@@ -42,8 +42,8 @@ struct state {
 /*
  * @classes: class of each byte: all nodes treat bytes of a class alike
  * @sample: a byte of each class
- * @list, @nr: the set being made
- * @marks: for each node, a number. The number is @mark if the node was reached for the current set
+ * @list, @nr: the set of nodes that is being made
+ * @marks: marks[i] equals @mark if node i was reached for the set that is being made
  * @begin, @begins: the possible first nodes of a match, if the match does not begin at the start of
  *         the searched name; @begin is a list of these nodes, and @begins has a flag for each node
  * @found: the whole expression has matched

@@ -90,8 +90,8 @@ static int append_symbol(struct callables *all, const struct callable *c)
 }
 
 /*
- * Writes the debug information that readers need to show the recorded values of calls of @c. Like
- * append_symbol(), writes at once, for readers that read during the recording.
+ * Writes the debug information that readers need to show the recorded values of calls of @c. The
+ * information is written immediately, because some readers read during the recording.
  */
 static int append_debug(struct callables *all, const struct callable *c)
 {
@@ -323,9 +323,9 @@ void callables_plan_all(const struct callables *all, struct strbuf *lists)
 }
 
 /*
- * For a function that has a number already: chooses the rule, and the arguments and results to
- * record (callable.values). If the function has a rule or something to record, adds a range that
- * contains only this number.
+ * Chooses the rule of a function that already has a number. Chooses the values to record: arguments
+ * and results (callable.values). If the function has a rule or values to record, adds a range that
+ * contains only the function's number.
  */
 static void bind_known(struct callables *all, struct callable *c)
 {
@@ -370,8 +370,8 @@ static void make_printable(char *text)
 }
 
 /*
- * Makes the key of a function. In memory, the name follows the key, and the file follows the name.
- * Each of the three has its NUL.
+ * Makes the key of a function. One allocation contains three strings: the key, the name and the
+ * file, in this order. Each string ends with a NUL.
  */
 static bool make_key(struct callable *c, const char *name, const char *file)
 {
