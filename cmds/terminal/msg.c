@@ -179,6 +179,7 @@ static bool speaks(enum msg_domain domain, bool reads, bool records)
 	case MSG_DWARF:
 		return reads || records;
 	case MSG_MCOUNT:
+	case MSG_DYNAMIC:
 		return records;
 	default:
 		return false;

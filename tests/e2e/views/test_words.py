@@ -15,6 +15,7 @@ from programs import Variant, build, program
 from tools import UTRAIL, environment, peer, terminal_text, utrail
 
 PG = Variant("gcc", "pg", "O2")
+BARE = Variant("gcc", "none", "O2")
 
 # The command, the status, and the one line on stderr; "prog" is a traced program in the working
 # directory.
@@ -225,7 +226,7 @@ def test_unused_options_of_raw_dumps(workdir):
 
 
 # Messages of each domain: command, domain, a line of its output. "prog" is a link to "plain", which
-# has a function "b".
+# has a function "b". "bare" is the same program, not compiled for tracing.
 DEBUG = [
     ("record -F b prog", "utrail", r"utrail: the program is '.*/prog'"),
     ("record -F b prog", "utrail", r"utrail: the probe is '.*/libmcount.so'"),
@@ -244,6 +245,7 @@ DEBUG = [
     ("record -F b prog", "mcount:2", r"mcount: process \d+: rules: 1, .*; session [0-9a-f]{16}"),
     ("record -F b prog", "mcount", "mcount: processes: 1; records lost: 0, of them inside of the probe: 0; threads untraced: 0"),
     ("record -a prog", "dwarf", r"dwarf: '.*/plain': functions with types: [1-9]\d*"),
+    ("record -P b bare", "dynamic", r"dynamic: '.*/plain': functions chosen: 1, patched: 1"),
     ("replay -d saved", "utrail", r"utrail: 'saved': tasks: 1, sessions: 1, modules: [2-9]\d*, bytes of records: [1-9]\d*"),
     ("replay -d saved", "utrail:3", r"utrail: task \d+ of process \d+: [1-9]\d* bytes of records"),
     ("report -d saved", "utrail", r"utrail: 'report' took .*s"),
@@ -258,7 +260,7 @@ DEBUG = [
     ("snapshot", "utrail", r"utrail: 'snapshot' took .*s and failed"),
     ("replay -d saved", "dynamic,mcount,symbol,wrap",
      "WARN: option '--debug-domain': replay has no messages about 'mcount', 'dynamic', 'wrap'"),
-    ("record prog", "plthook,script,demangle,fstack,mcount",
+    ("record prog", "plthook,script,demangle,fstack,dynamic,mcount",
      "WARN: option '--debug-domain': record has no messages about 'demangle', 'fstack', 'plthook', 'script'"),
 ]
 
@@ -268,6 +270,7 @@ def test_debug_domains(workdir, words, domain, line):
     """With --debug-domain, stderr has messages of the given domains, and none of others. Without
     the option it has no such messages."""
     (workdir / "prog").symlink_to(build(program("plain"), PG))
+    (workdir / "bare").symlink_to(build(program("plain"), BARE))
     (workdir / "words").write_text("--no-event\n")
     utrail("record", "-d", "saved", "--no-event", "prog").must()
     command = words.split()
