@@ -25,12 +25,13 @@ struct isa_arg_regs {
 };
 
 /*
- * The procedure linkage table, as written by linkers.
+ * The procedure linkage table (PLT), as written by linkers.
  *
- * @skip: the size of its first, special entry; 0: the first entry is like the others
+ * @skip: the size of the special first entry; 0: the PLT has no special entry
  * @skip_mold: the value of @skip for programs that mold(1) has linked; 0: the same as @skip
- * @jump_slot: the type of the relocations for calls through the PLT
- * @glob_dat: the type of the relocations for calls without a PLT; 0: such calls are not supported
+ * @jump_slot: the type of the relocations of functions that are called through the PLT
+ * @glob_dat: the type of the relocations of functions that are called through the GOT alone; 0:
+ *            such calls are not supported
  */
 struct isa_plt {
 	uint8_t skip;
@@ -44,17 +45,17 @@ struct isa_plt {
  * An instruction set.
  *
  * @machine: e_machine of programs with this instruction set
- * @word_bytes: the size of a general register, and of an argument's place on the stack
+ * @word_bytes: the size of a general register, and of a word on the stack
  * @ints, @floats: registers of arguments
- * @dwarf_ints: DWARF's numbers of @ints
- * @dwarf_floats: DWARF's number of the first of @floats
- * @long_double_words: the size of a long double on the stack in words; 0: long doubles are passed
+ * @dwarf_ints: the DWARF numbers of the registers @ints
+ * @dwarf_floats: the DWARF number of the first register of @floats
+ * @long_double_words: the number of words of a long double on the stack; 0: long doubles are passed
  *                     in another, unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: with @knows_floats: these arguments are in @floats, then in the rest of @ints,
- *                    then on the stack
- * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: their
- *                 places are unknown
+ * @floats_then_ints: with @knows_floats: when @floats are used up, floating point arguments are in
+ *                    the rest of @ints, then on the stack
+ * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: the
+ *                 places of structs are unknown
  * @insns: functions for machine code (arch/insn.h); NULL: not supported
  * @hook_code: functions for compilers' hooks (arch/hook_code.h); NULL: not supported
  * @parse_operand: does the work of operand_parse() (arch/operand.h). NULL: not supported. The

@@ -30,8 +30,8 @@ static unsigned long_nop(const uint8_t *at, uint64_t left)
 	unsigned len = 3;
 
 	/*
-	 * In the nops of compilers, the ModRM byte has operation 0 and a memory operand with a base
-	 * register.
+	 * In the nops that compilers write, the reg field of the ModRM byte is 0, and the operand
+	 * is in memory, at an address with a base register.
 	 */
 	if ((at[2] & 0x38) || mod == 3)
 		return 0;

@@ -195,9 +195,9 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 }
 
 /*
- * Appends a 32-bit displacement to @out, and the offset of this displacement to out->fixes. The
- * displacement is the distance from the end of the displacement to @target, computed as if the
- * first byte of @out were at the address out->from.
+ * Appends a 32-bit displacement to @out, and the displacement's offset in @out to out->fixes. The
+ * displacement is @target minus the address directly after the displacement. This address is
+ * computed as if the first byte of @out were at the address out->from.
  */
 static bool put_distance(struct insn_code *out, uint64_t target)
 {

@@ -10,12 +10,13 @@
 #include "cmds/build/check_db.h"
 
 /*
- * The command that preprocesses the source of an entry of compile_commands.json, and the command
- * that checks the preprocessed text. The first one names the source and writes to standard output;
- * the second one reads standard input.
+ * Two commands for an entry of compile_commands.json. @preprocess preprocesses the source of the
+ * entry, and writes the result to standard output. @check reads the preprocessed text from standard
+ * input, and checks the text.
  *
- * compile_commands.json may come from a stranger. For this reason no shell runs, only a compiler in
- * $PATH is used, and only listed options are taken. No listed option writes files or loads code.
+ * compile_commands.json may come from a stranger. So the commands run without a shell, the compiler
+ * must be a known compiler in $PATH, and options are taken only from a fixed list. No listed option
+ * writes files or loads code.
  *
  * @is_source: false for assembler and other languages, which are not checked
  */

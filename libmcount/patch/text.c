@@ -23,8 +23,8 @@ void text_close(int fd)
 
 /*
  * Writes machine code through /proc/self/mem (@fd), so that no page becomes writable. If @fd is -1,
- * or the kernel refuses the write, the bytes are stored one by one. Meanwhile the pages are
- * writable.
+ * or the kernel refuses the write, the function makes the pages writable, stores the bytes one by
+ * one, and takes the write permission away again.
  */
 static bool write_bytes(int fd, uint64_t addr, const void *bytes, uint64_t len)
 {

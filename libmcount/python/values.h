@@ -21,8 +21,8 @@ bool values_can_be_had(void);
 
 /*
  * The caller holds the GIL. Write the text of each wanted argument of a call to @texts. The first
- * argument of the call has index 1 in @texts. All other elements of @texts become "<unset>". No
- * code of the program runs, no error is raised, and a pending error stays.
+ * argument belongs to @texts[1], the second to @texts[2]. The elements that get no argument become
+ * "<unset>". No code of the program runs, no error is raised, and a pending error stays.
  */
 void values_of_call(const struct valued_call *call,
 		    struct capture_text texts[CALLABLE_ARGS_MAX + 1]);

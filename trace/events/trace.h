@@ -157,14 +157,18 @@ void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 /* file.c: write a record by one write(2). If write(2) fails, the loss is not reported. */
 void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
 /*
- * Repair PREFIX.log, and rename PREFIX.log to the name of an old file. Does nothing if PREFIX.log
- * does not exist. Returns 0, or -1 with errno set.
+ * Repair PREFIX.log, and rename PREFIX.log to PREFIX-TIME.log, as a rotation does. TIME is the
+ * current time. If the new file name exists, a later TIME is used. Does nothing if PREFIX.log does
+ * not exist. Returns 0, or -1 with errno set.
  */
 int fst_file_set_aside(const char *prefix);
 /* Open the log's file again. The program may have closed the log's descriptor. */
 void fst_file_reopen(fstrace_t *trace);
 
-/* Repair the log's file and the old files. Does nothing if shared->nr_writing is 0. */
+/*
+ * Repair PREFIX.log and the files that rotations have renamed. Does nothing if shared->nr_writing
+ * is 0.
+ */
 void fst_file_repair(fstrace_t *trace);
 
 /* repair.c: mark the end of each torn line. */

@@ -161,10 +161,11 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 /*
  * Skips the unfinished record at the tail if the record's writer is dead. A stopped writer may
- * never finish, and a dead writer seems to live if a new process has got the writer's pid. So when
- * the stream ends, the function waits at most WAITS_MAX times for the writer. After these waits,
- * the last flush of the log skips the record. The stream does not run any more, so no other record
- * gets the cells of the skipped record. Returns true if the caller must look at the tail again.
+ * never finish the record. A dead writer is not recognized if a new process has got the writer's
+ * pid. So when the stream ends, the function waits at most WAITS_MAX times for the record. If the
+ * record is still unfinished, the last flush of the log skips the record. The stream does not run
+ * any more, so no other record gets the cells of the skipped record. Returns true if the caller
+ * must look at the tail again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -178,9 +179,9 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	if (!is_last && !atomic_load(&handle->is_closing))
 		return false;
 	/*
-	 * After the last wait, the last flush skips the record. But pxt_ring_skip_of() skips
-	 * nothing if the writer has just finished the record, or if the cell is invalid. In these
-	 * two cases, the caller looks at the tail exactly once more.
+	 * After the last wait, the last flush skips the record. But pxt_ring_skip_of() returns
+	 * false if the writer has just finished the record, or if the cell at the tail is invalid.
+	 * In these two cases, the caller looks at the tail exactly once more.
 	 */
 	if (++*waits > WAITS_MAX)
 		return is_last &&

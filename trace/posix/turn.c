@@ -1,7 +1,8 @@
 /*
- * A lock for functions that are called by signal handlers and by other code. A handler does not
- * wait for the code that the handler has interrupted. Each wait has a time limit, because a handler
- * may have called siglongjmp() while the handler's thread held the lock.
+ * A lock for functions that run in signal handlers and in other code. If the handler's own thread
+ * holds the lock, the handler does not wait: the handler has interrupted the code that would
+ * release the lock. Every other wait has a time limit, because a lock may never be released: a
+ * signal handler may have left the holder's code with siglongjmp().
  */
 #include "posix/posix.h"
 

@@ -2,11 +2,12 @@
  * Payloads of records, and the text of the values in a payload. A payload has the values in binary,
  * in the order of the format's directives. Numbers are little-endian on all machines.
  *
- *  %d %u %x %b %e %E %L %P                         4 bytes
- *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
- *  %s %S %I %F %A %B %a                            u32 length, then the bytes. NULL has the length
- *                                                  FST_NULL, but with %A and %B the length 0
- *  %J                                              u32 count of the texts, then the texts
+ *  %d %u %x %b %e %E %L %P                         4 bytes
+ *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
+ *  %s %S %I %F %A %B %a                            u32 length, then the bytes. A text that is NULL
+ *                                                  has no bytes. Its length is FST_NULL, but 0 for
+ *                                                  %A and %B
+ *  %J                                              u32 count of the texts, then the texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H
 #define UTRAIL_FSTRACE_PAYLOAD_H
@@ -70,14 +71,14 @@ bool fst_take_cut_text(struct fst_bytes *from, enum fst_kind kind, struct fst_va
 void fst_put_value(struct fst_text *text, const struct fst_value *value);
 
 /*
- * Append all pieces of @format. Returns false if the payload ends before the last value. In this
- * case @text gets the pieces before the incomplete value. If fst_take_cut_text() can take the
- * available part of this value, @text gets this part as well.
+ * Append all pieces of @format. Returns false if the payload ends before the end of the last value.
+ * In this case @text has the pieces before the incomplete value. If fst_take_cut_text() can take
+ * the available part of the incomplete value, @text also has this part.
  */
 bool fst_put_payload(struct fst_text *text, const struct fst_format *format,
 		     struct fst_bytes *from);
 
-/* --- for writers of a payload: @text holds the bytes of a payload instead of a line --- */
+/* --- for writers of a payload: @text holds a payload, not a line of text --- */
 
 /* Appends a value. Callers pass a compile-time constant as @size, so the copy is one store. */
 static inline void fst_add_fixed(struct fst_text *text, const void *value, size_t size)
@@ -144,9 +145,9 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add at most @max bytes of @string, which may be NULL. A caller may be between the calls of @begin
- * and @end of the recorder (seam/recorder.h). There, functions of libc are forbidden, except that
- * strnlen() may be called for a string that does not fit.
+ * Add at most @max bytes of @string, which may be NULL. This function may run between the calls of
+ * @begin and @end of the recorder (seam/recorder.h). There, functions of libc are forbidden. The
+ * one exception is strnlen(): this function calls strnlen() if the string does not fit into @text.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

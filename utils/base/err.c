@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Writes the text as one line, with control characters as \xNN. This code is also in the probe, so
- * the code should stay small. The command that prints the text escapes other hidden characters
- * (escape.h).
+ * Writes the formatted text to @err as one line, with control characters as \xNN. This function is
+ * part of the probe, so the function should stay small. The command that prints the text escapes
+ * the other hidden characters (escape.h).
  */
 static void put_text(struct uft_err *err, const char *fmt, va_list ap)
 {

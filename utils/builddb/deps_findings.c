@@ -23,14 +23,15 @@ struct run {
 };
 
 /*
- * The search for equal runs, which have the same command and the same inputs. "By execution" and
- * "by content" tell the index of an array.
+ * The search for equal runs, which have the same command and the same inputs. An array "by
+ * execution" has an element for each execution, at the index of the execution. An array "by
+ * content" has an element for each content, at the index of the content.
  *
  * @following: by execution: one plus the index of the next execution of the same process
  * @last_ns: by content: the time when a file with this content was last closed after a write
  * @is_again: by execution: the run that begins with this execution equals an earlier run
- * @steps_left: the limit of work; 0: some runs are not compared
- * @in_run: by execution: number of the last run that includes the execution
+ * @steps_left: the number of steps that the search may still take. 0: some runs were not compared
+ * @in_run: by execution: the number of the last run that includes the execution
  * @written: by content: the number of the last run that has written the content
  * @counted: by content: the number of the last run whose hash has the content as an input
  */

@@ -8,8 +8,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * Costs that are passed to files_spend(). FOLLOW_COST: a step to another node. HEAP_COST: putting a
- * node into the heap, and removing the node.
+ * Costs that are passed to files_spend(). FOLLOW_COST: a step to another node. HEAP_COST: adding a
+ * node to the heap; the later removal of the node is included.
  */
 #define FOLLOW_COST 2
 #define HEAP_COST   16
@@ -17,8 +17,8 @@
 /*
  * A planned visit of a node, in walk->heap. A node is the content of a file, or an execution.
  *
- * @key: the visit with the smallest key is first
- * @node: for a content: its index; for an execution: its index plus the number of contents
+ * @key: the result of key_of(); the visit with the smallest key comes first
+ * @node: the index of the content, or the index of the execution plus the number of contents
  * @is_start: the walk begins at this node
  */
 struct deps_step {

@@ -53,8 +53,9 @@ int nest_init(struct nest *nest, const struct trace_data *data, struct uft_err *
 void nest_deinit(struct nest *nest);
 
 /*
- * Call this after the last event of a task. Ends the innermost open call or wait. Returns false
- * when nothing is open.
+ * After the last event of a task, call this function until the result is false. Each time, the
+ * function ends the innermost open call or wait of the task, and stores the end in @edge. Returns
+ * false when no call or wait of the task is open.
  */
 bool nest_end(struct nest_task *task, struct nest_edge *edge);
 
@@ -97,9 +98,10 @@ static inline bool nest_next(struct nest *nest, struct nest_task *task, const st
 }
 
 /*
- * nest_next() has just returned @edge for @event. True when @edge is the beginning or the end of
- * the call of @event. Before that edge, nest_next() may return added ends of other calls, which may
- * have the same function. The values of @event do not belong to these other calls.
+ * True when @edge is the beginning or the end of the call of @event. Call this function after
+ * nest_next() has returned @edge for @event. nest_next() may first return the added ends of other
+ * calls. Such a call may have the same function as the call of @event, but the values of @event do
+ * not belong to such a call.
  */
 static inline bool nest_is_own(const struct nest_task *task, const struct event *event,
 			       const struct nest_edge *edge)

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 /*
- * Unpack the @len bytes at @data to @out. Returns 0, -ENOMEM, -ENOSYS in a build without the needed
- * library (libzstd or zlib), or -EBADMSG when the block is damaged or does not unpack to exactly
- * @out_len bytes.
- * At most @out_len bytes are written. When memory is short, unpack_zstd() returns -EBADMSG.
+ * Unpack the @len bytes at @data to @out. At most @out_len bytes are written. Returns 0, -ENOMEM,
+ * -ENOSYS in a build without the needed library (libzstd or zlib), or -EBADMSG when the block is
+ * damaged or does not unpack to exactly @out_len bytes. When memory is short, unpack_zstd() returns
+ * -EBADMSG instead of -ENOMEM.
  */
 typedef int unpack_fn(const void *data, size_t len, void *out, size_t out_len);
 int unpack_zstd(const void *data, size_t len, void *out, size_t out_len);

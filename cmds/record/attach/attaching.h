@@ -73,7 +73,7 @@ bool attaching_has_probe(const struct attaching *a);
 
 /*
  * attaching_begin_calls() stops a thread that can call functions for the recorder, and maps memory
- * for the calls. attaching_end_calls() unmaps the memory, and lets all threads go. Call
+ * for the calls. attaching_end_calls() unmaps the memory, and lets all stopped threads go. Call
  * attaching_end_calls() even if attaching_begin_calls() has failed.
  */
 int attaching_begin_calls(struct attaching *a, struct uft_err *err);
@@ -119,11 +119,11 @@ bool attaching_is_anybody_within(struct attaching *a);
 bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
- * Remove the hooks in @text from the process. These hooks are at the ends of functions. The hooks
- * at the starts of these functions must already be removed. If a function has an open call, the
- * hooks at its ends stay in the process and in @text.
+ * @text lists hooks at the ends of functions. Remove these hooks from the process and from @text.
+ * If a function has an open call, the hooks at the function's ends stay in the process and in
+ * @text. The hooks at the starts of the functions must already be removed.
  *
- * @patches: its list @ends has all hooks in @text
+ * @patches: @patches->ends has all hooks in @text
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);

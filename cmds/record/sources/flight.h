@@ -38,10 +38,11 @@ void flight_init(struct flight *flight);
 void flight_deinit(struct flight *flight);
 
 /*
- * Write the content of ring @index of @proc to <tid>.dat, and replace an earlier snapshot. The
- * thread of the ring may run during the save. But the caller must make sure that no other thread
- * gets the ring during the save. If earlier records are missing, the file begins with a LOST
- * record, which contains the number of missing records. A failed write is noted in the store.
+ * Write the content of ring @index of @proc to <tid>.dat. An earlier snapshot in <tid>.dat is
+ * replaced. The thread of the ring may run during the save. But the caller must make sure that no
+ * other thread gets the ring during the save. If earlier records are missing, the file begins with
+ * a LOST record, which contains the number of missing records. If a write fails, the error is
+ * passed to store_note_error().
  *
  * @nr_tasks: the number of tasks that are saved together, and share --max-size
  */

@@ -429,8 +429,8 @@ int compile_parse(struct compile *compile, enum compiler_kind kind, const struct
 	for (p.at = compile->nr_names; p.at < argv->nr; p.at++)
 		take_word(&p);
 	/*
-	 * clang's driver starts "clang -cc1" for each source. The driver's own command has the same
-	 * sources, so the sources of "clang -cc1" do not count.
+	 * clang's driver starts "clang -cc1" for each source. The driver's own command names the
+	 * same sources, so the sources of "clang -cc1" are not counted again.
 	 */
 	if (argv->nr > 1 && starts_with(argv->words[1], "-cc1"))
 		compile->nr_sources = 0;
@@ -460,10 +460,10 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * -x sets the language of the files that follow -x in the command. But clangd moves
-		 * the source to the end of the command, after all options. Therefore a source gets
-		 * only the -x options that come before the source. But if the command has a single
-		 * source, the source gets all -x options.
+		 * -x sets the language of the files after -x. But clangd moves the source to the
+		 * end of the command, so that every -x option would apply to the source. Therefore
+		 * the -x options after the source are left out. If the command has a single source,
+		 * no -x option is left out.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * @page_head ends inside the Content-Security-Policy, so that permitted addresses can be appended
- *         to the policy.
+ * @page_head ends inside the page's Content-Security-Policy. Between @page_head and @page_data, the
+ * exporter can write a directive of the policy that permits more addresses.
  */
 extern const char page_head[];
 extern const size_t page_head_len;

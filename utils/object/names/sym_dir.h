@@ -10,9 +10,9 @@
 /*
  * The module whose .sym file is wanted.
  *
- * @build_id: "": the module has none
+ * @build_id: the build-id of the module; "" if the module has no build-id
  * @any_path: the path in the .sym file may differ from @path (--with-syms). If the file and the
- *         module both have a build-id, the build-ids must still be equal
+ *         module both have a build-id, the build-ids must be equal in spite of @any_path
  */
 struct sym_query {
 	const char *path;

@@ -1,4 +1,7 @@
-/* Makes the events of a view from the records and other events of one task (see pipeline.h). */
+/*
+ * Makes the events of a view for one task (see pipeline.h). The sources are the task's records, and
+ * the task's events from other files.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +61,9 @@ uint64_t lane_next_other_ns(const struct lane *lane)
 }
 
 /*
- * True when an event at the time @other_ns may be taken. The event must wait while a record from
- * before @other_ns can still be added to the file of the lane's task.
+ * True when the next event of the other sources may be taken. @other_ns is the time of this event,
+ * or UINT64_MAX if there is no event. An event after @limit_ns must wait. With has_late_entries, an
+ * event must also wait while the lane's task may still write a record with an earlier time.
  */
 static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns)
 {
@@ -84,8 +88,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
 	/*
-	 * With has_late_entries, take the events of one time only. is_due() must check the time of
-	 * later events.
+	 * With has_late_entries, take only events that have the time of the first event. is_due()
+	 * must decide again about each later time.
 	 */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
@@ -93,10 +97,10 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 }
 
 /*
- * Find the next event of the other sources (*@other), and read the records up to this event. A task
- * writes no records inside of kernel functions. If calls of kernel functions are open at the time
- * of the next record, add an EXIT for each of these calls. In this case, a later call of
- * read_records() reads the record.
+ * Find the next event of the other sources (*@other), and read the records up to the time of this
+ * event. A task writes no records inside of kernel functions, so open calls of kernel functions
+ * have ended before the next record. If such calls are open, add an EXIT for each of them instead
+ * of reading the next record. The next call of read_records() reads this record.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -105,8 +109,9 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 	ssize_t n = 0;
 
 	/*
-	 * Fill the buffer, because the time of the next record is needed. The kernel's open calls
-	 * end before the next record.
+	 * Open calls of kernel functions end before the next record, so the time of the next record
+	 * must be known. This read has the time limit 0, because only its refill of the buffer is
+	 * wanted.
 	 */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
@@ -167,8 +172,8 @@ size_t lane_read(struct lane *lane, struct event *events, size_t max)
 
 		n = take_others(lane, &other, limit_ns, events + nr, max - nr, &why);
 		/*
-		 * When take_others() has returned no event, another round helps only if
-		 * take_others() has dropped an event.
+		 * If take_others() has returned no event, continue the loop only if take_others()
+		 * has dropped an event.
 		 */
 		if (n < 0 || (n == 0 && lane->queued.at == queued_at))
 			break;
@@ -198,9 +203,10 @@ static bool takes_calls(const struct lane *lane)
 }
 
 /*
- * Read the next calls of a compact file, up to an event of another kind. Do the work of stg_calls()
- * for these calls. Their payloads stay valid until the next read. Returns the number of events.
- * Returns 0 when only lane_read() can read the next event.
+ * Read the next calls of a compact file, up to an event of another kind, and make the events that
+ * stg_calls() would make of these calls. The payloads of the events stay valid until the next read.
+ * Returns the number of events, or a negative errno with @err. If lane_read() must read the next
+ * event, the number is 0.
  */
 static ssize_t read_calls(struct lane *lane, struct event *events, struct uft_err *err)
 {
@@ -359,8 +365,8 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 
 /*
  * Update lane->opened for the calls before the range. Reads records directly from the buffer, and
- * makes no events. Stops at the next event of another source, and at the first record that is not a
- * call, or has a payload.
+ * makes no events. Stops at the next event of another source, at a record that is not a call of the
+ * program, and at a call that has a payload.
  */
 static int skim_to_range(struct lane *lane)
 {

@@ -129,7 +129,10 @@ static bool may_begin(const struct seeker *seeker, const uint8_t *bytes)
 	       rec.time_ns >= seeker->first_ns && rec.time_ns - seeker->first_ns <= LONGEST_NS;
 }
 
-/* True when the file is open. If the file was not opened before, is_row() opens the file first. */
+/*
+ * True when the file is open. If the file was not opened before, is_row() reads the beginning of
+ * the file, and so opens the file.
+ */
 static bool has_file(struct seeker *seeker)
 {
 	uint64_t time_ns;
@@ -334,8 +337,8 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 				: seek_plain(&seeker, time_ns, &spot);
 	close_seeker(&seeker);
 	/*
-	 * src_user_limit() needs the time of the record before @spot. This time is unknown. The
-	 * time of the task's first record is passed instead.
+	 * src_user_limit() needs the time of the record before @spot. The search does not find this
+	 * time, so the time of the task's first record is passed instead.
 	 */
 	if (is_found)
 		src_user_limit(src, spot.offset, src->end_offset, task->first_ns);
@@ -383,7 +386,8 @@ static uint64_t read_to_end(struct src_user *src, uint64_t offset)
 
 		/*
 		 * lane.c reads a damaged file from its start to the damage. If this function has
-		 * read from the start, @last_ns is the last time that lane.c reads.
+		 * read from the start, @last_ns is the latest time of the records that lane.c
+		 * reads.
 		 */
 		if (got < 0)
 			return offset ? 0 : last_ns;

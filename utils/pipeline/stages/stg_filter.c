@@ -13,7 +13,7 @@
 
 enum frame_flags {
 	FRAME_SHOWN = 1U << 0,	  /* shown, unless a time filter drops the call */
-	FRAME_KEEP = 1U << 1,	  /* no time filter drops the call */
+	FRAME_KEEP = 1U << 1,	  /* the action `trace`: time filters do not drop the call */
 	FRAME_HAS_KEPT = 1U << 2, /* shown, because a call within it is shown */
 	FRAME_CALLER = 1U << 3,	  /* the function has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let the call pass */
@@ -31,8 +31,8 @@ struct filter_frame {
 	const struct cond *cond; /* with TRIGGER_IF */
 	uint64_t bits;		 /* the terms of @cond that held at the entry */
 	/*
-	 * The task's calls that have a condition on the return value are numbered from 1. @nr_asked
-	 * is the number of this call. 0: the call has no number
+	 * The number of this call among the task's calls with a condition on the return value. The
+	 * first of these calls has the number 1. 0: no such condition is checked for this call
 	 */
 	size_t nr_asked;
 	uint32_t flags;
@@ -77,8 +77,9 @@ int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from)
 	to->nr = from->nr;
 	to->now = from->now;
 	/*
-	 * Only the task that has begun a call evaluates a condition on the call's return value.
-	 * Another task has begun the copied calls, so @nr_asked becomes 0 in each copy.
+	 * A call's condition on the return value is checked only in the task that has begun the
+	 * call. The copied frames belong to calls of another task. So @nr_asked of each copy
+	 * becomes 0.
 	 */
 	for (size_t i = 0; i < to->nr; i++)
 		to->frames[i].nr_asked = 0;

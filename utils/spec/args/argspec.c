@@ -297,7 +297,10 @@ static bool is_same_value(const struct argspec *a, const struct argspec *b)
 		return false;
 	if (a->kind == ARG_KIND_RETVAL)
 		return true;
-	/* Values in registers are the same if their last registers are the same, as in uftrace. */
+	/*
+	 * As in uftrace, two specs of values in registers are for the same value if the two specs
+	 * have the same last register.
+	 */
 	if (a->place == ARG_IN_REGISTER)
 		return a->regs[a->nr_regs - 1] == b->regs[b->nr_regs - 1];
 	return a->index == b->index;

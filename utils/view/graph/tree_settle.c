@@ -13,8 +13,9 @@
 #define GENERATIONS_MAX 1000
 
 /*
- * The maximum number of calls of fork(2) that find_fork_call() compares with the open calls of a
- * child. Nearly always, the first compared call fits.
+ * find_fork_call() searches the parent process for the call of fork(2) that made a child. At most
+ * FORK_CALLS_MAX calls of fork(2) are compared with the open calls of the child. Nearly always, the
+ * first compared call is the right one.
  */
 #define FORK_CALLS_MAX 64
 
@@ -95,9 +96,9 @@ static int move_children(struct tree *tree, struct tree_node *into, struct tree_
 }
 
 /*
- * Move all descendants of @from to the subtree of @into, and remove @from. If the subtree has a
- * node for the function of a descendant, the two nodes are united. Otherwise, the descendant itself
- * is moved, with all nodes below it.
+ * Move all descendants of @from to the subtree of @into, and remove @from. If the new parent of a
+ * descendant already has a callee with the same function, the descendant is united with this
+ * callee. Otherwise, the descendant is moved together with its own descendants.
  */
 static int absorb(struct tree *tree, struct tree_node *into, struct tree_node *from)
 {
@@ -144,8 +145,8 @@ static struct tree_node *find_child(const struct tree_node *parent, const struct
 
 /*
  * Guess the node of an inherited call that has no name. The parent process has returned from this
- * call. Each callee of @parent has a time: the beginning of the callee's first call. Callees with
- * a time after @until_ns are left out. The guess is the remaining callee with the latest time.
+ * call. A candidate is a callee of @parent that has a name, and whose first call began at @until_ns
+ * or earlier. The guess is the candidate whose first call began last.
  *
  * @callee: a function that the guessed node must have called, or NULL
  */
@@ -167,13 +168,14 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
 }
 
 /*
- * Find a node for each inherited call of a forked child, from the outermost call inwards. The node
- * is always a callee of the node that was found for the call's caller.
+ * Find a node in the parent's tree for each inherited call of a forked child, from the outermost
+ * call inwards. Each node is a callee of the node that was found for the call's caller. The node is
+ * chosen by the first rule that applies:
  *
- * The first choice is the call that the parent process had open at the same depth at the fork. If
- * the inherited call has a name, the first choice must have the same name. If the first choice
- * fails, the callee with the name of the inherited call is taken. If the inherited call has no
- * name, a callee is guessed.
+ * - the node of the call that the parent process had open at the same depth at the fork, if the
+ *   inherited call has no name, or has the name of this open call
+ * - the callee with the name of the inherited call, if the inherited call has a name
+ * - the callee that guess_child() chooses
  *
  * @into: @into[i + 1] is the node for the call at depth i, or NULL
  */

@@ -34,7 +34,10 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 {
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
-	/* As in uftrace, the address of time off the CPU is the id of the sched-out event. */
+	/*
+	 * As in uftrace, the address column shows the id of the sched-out event for time off the
+	 * CPU.
+	 */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
 			       row->event->flags & EVENT_PREEMPTED ? EVENT_ID_SCHED_OUT_PREEMPT

@@ -162,7 +162,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 	config->order = PIPELINE_BY_TASK;
 	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
-	/* Events outside of calls tell a task's CPU before the task's first call. */
+	/* A task's CPU before the task's first call is known only from events outside of calls. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)
 		config->stages.show_outside = config->stages.wants_cpus = true;
 }
