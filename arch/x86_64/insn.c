@@ -448,7 +448,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 		/*
 		 * If a jump leads into the moved range, the jump is adjusted later. Any other
 		 * instruction that refers to the range is refused. For example, an instruction
-		 * that reads bytes there would find the old code.
+		 * that reads the range could read bytes that are overwritten later.
 		 */
 		if (m.step.has_name && m.step.names >= from && m.step.names < until) {
 			if (m.step.flow != INSN_JUMP && m.step.flow != INSN_BRANCH)

@@ -323,8 +323,8 @@ static void warn_about_losses(const struct run *run, struct recorder *rec)
 }
 
 /*
- * Begins to record tracepoints, and reports missing ones. Then adds the files of the kernel's
- * records to `info`, so that readers find these files even if the recording is cut off.
+ * Begins to record tracepoints, and reports missing ones. Then adds FEAT_KERNEL to `info`, so that
+ * `info` announces the kernel's records even if the recording is cut off.
  */
 static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 {
@@ -335,7 +335,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If infofile_begin() fails, the final `info` adds the names of the kernel files. */
+	/* If infofile_begin() fails, infofile_finish() adds FEAT_KERNEL to `info` later. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }

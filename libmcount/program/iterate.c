@@ -13,9 +13,10 @@
 
 /*
  * libasan replaces functions of other libraries. libasan ends the program if the list of modules
- * has, in front of libasan, a library that may define one of these functions. The probe may stand
- * in front of libasan without harm, because the probe's functions call the functions of libasan.
- * When libasan asks for the list, dl_iterate_phdr() moves the probe to the end of the list.
+ * has, before libasan, a library that may define one of these functions. The dynamic linker may
+ * search the probe before libasan. This order does no harm, because the probe's functions call the
+ * functions of libasan. But libasan would end the program if the list had this order. When libasan
+ * asks for the list, dl_iterate_phdr() shows the probe as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);
@@ -83,8 +84,8 @@ int dl_iterate_phdr(visit_fn *visit, void *arg)
 	static void *cache;
 	/*
 	 * The return address of the latest call of dl_iterate_phdr() that did not come from
-	 * libasan. If a call has this return address, the modules are not searched for the caller.
-	 * Unwinders call dl_iterate_phdr() many times from one address.
+	 * libasan. If a later call has the same return address, dl_iterate_phdr() does not look for
+	 * the caller's module again. Unwinders call dl_iterate_phdr() many times from one address.
 	 */
 	static _Atomic uint64_t other;
 	iterate_fn *next = interposed(&cache, "dl_iterate_phdr");

@@ -448,9 +448,10 @@ static struct py_method_def *find_definition(struct py_object *monitoring, const
 }
 
 /*
- * Some functions of sys.monitoring could show the probe's tool to the program. Changes the
- * definitions of these functions. Python then calls functions of the probe instead. All
- * interpreters share the definitions, so a definition is not changed a second time.
+ * Some functions of sys.monitoring could show the probe's tool to the program. This function
+ * changes the definitions of such functions, so that Python calls functions of the probe instead.
+ * All interpreters share the definitions. If an earlier call has changed the definitions, this
+ * function does nothing.
  */
 static void stand_before_tools(struct py_object *monitoring)
 {

@@ -1,4 +1,4 @@
-/* Reads the values that triggers record (see reads.h). */
+/* Reads memory use, page faults and counters for triggers (see reads.h). */
 #include "libmcount/values/reads.h"
 
 #include <sys/resource.h>

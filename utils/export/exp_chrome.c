@@ -16,8 +16,8 @@
 
 /*
  * @names: for each function, the text from the function's name to the end of the line
- * @tasks: in the order of task->index, the part of a line after the kind of event ("ph") and before
- *         the name of the function or event
+ * @tasks: for each task, the text of a line between the kind of event ("ph") and the name of the
+ *         function or event. The index is task->index
  * @second_ns: the time of the last line, rounded down to a whole second
  * @second_text: the text with which all lines in this second begin
  */

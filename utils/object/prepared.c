@@ -223,7 +223,8 @@ static int find_mcount_nops(struct finder *f)
 	}
 	/*
 	 * Without -mnop-mcount, the listed places contain calls of the hook instead of nops. Such
-	 * places are normal, so add_nops() must not count the places in nr_unknown.
+	 * places are normal. The argument `false` keeps such places out of nr_unknown and
+	 * nr_short.
 	 */
 	for (size_t i = 0; ret == 0 && i < list.nr; i++) {
 		const struct code_func *func = code_func_at(&f->code, list.addrs[i]);
@@ -374,9 +375,9 @@ int prepared_find(const struct elf_file *file, struct prepared *out)
 /* --- calls of hooks --- */
 
 /*
- * Add the first call of a hook in a function. The search tries every byte, not only the first byte
- * of each instruction. A wrong result is unlikely: the bytes within an instruction hardly ever look
- * like a call of a hook.
+ * In the code of @func, find the first instruction that calls a hook, and add a site for this
+ * instruction. The search tries every byte, not only the first byte of each instruction. A wrong
+ * result is unlikely: the bytes within an instruction hardly ever look like a call of a hook.
  */
 static int add_call(struct finder *f, const struct code_func *func, const struct plt_entries *plt)
 {

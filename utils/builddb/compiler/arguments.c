@@ -161,7 +161,10 @@ static int take_word(struct expansion *e, const char *word)
 	return arguments_add(e->out, word, strlen(word));
 }
 
-/* Take all words of the open files, and of the files that the open files name. */
+/*
+ * Add all words of the open files to e->out. Replace each word @FILE by the words of FILE. If
+ * open_response() does not open FILE, add the word @FILE itself.
+ */
 static int take_responses(struct expansion *e)
 {
 	struct strbuf word cleanup_strbuf = { 0 };

@@ -62,9 +62,9 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: two words that were counted as payload look like a record, and may be a record.
- *                   The words were counted as payload because the first word, as a time, is before
- *                   the time of the record that has the payload
+ * @may_hide_record: the payload contains two words that look like a record, and may be a
+ *                   record. These words count as payload because the first word, read as a time, is
+ *                   earlier than the time of the record to which the payload belongs
  */
 struct payload_look {
 	bool is_whole;
@@ -305,7 +305,7 @@ static size_t put_record(struct writing *w, uint8_t **at, const uint8_t *raw, si
  * If a record is an ENTRY without payload and has the expected depth, returns the number of the
  * function. Returns 0 for all other records, and when the block has too many functions.
  *
- * @word: the second word of the record, from which the caller has subtracted the expected depth
+ * @word: the second word of the record, after the caller has subtracted the expected depth
  */
 static uint32_t number_of_call(struct compact_coder *coder, uint64_t word)
 {
@@ -331,14 +331,16 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
 }
 
 /*
- * HOT: write the calls without payload at @raw, up to the first record of another kind, or to @end.
+ * HOT: write the calls without payload at @raw, up to @end. Stop at the first record that needs
+ * put_record(): a record of another kind, or an unusual call (for example, after a long time).
  *
  * @least: becomes the lowest number of open calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
- * Returns the first record that was not written. The loop looks up the number of a function by the
- * record alone. The likely symbol of the context would depend on earlier records. Without such a
- * dependency, the processor can look up the functions of several records in parallel.
+ * Returns the first record that was not written. To find the number of a function, the loop uses
+ * only the record, not the likely symbol of the context. The likely symbol depends on earlier
+ * records. If the loop used the likely symbol, the processor could not look up the functions of
+ * several records in parallel.
  */
 static INLINE const uint8_t *put_calls_at(struct compact_coder *coder, uint8_t **at,
 					  const uint8_t *raw, const uint8_t *end, uint64_t *least,

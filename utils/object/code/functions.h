@@ -25,9 +25,9 @@ enum function_kind {
 	 */
 	FUNCTION_SPECIAL,
 	/*
-	 * Callers of functions_find() may set COPIED and NEEDED, but functions_find() never sets
-	 * these kinds. COPIED: the runtime of a language copies the function (own_frames.h).
-	 * NEEDED: the probe calls the function
+	 * FUNCTION_COPIED: the runtime of a language copies the function (own_frames.h).
+	 * FUNCTION_NEEDED: the probe calls the function. functions_find() never sets these two
+	 * kinds. The callers of functions_find() may set these kinds in the result
 	 */
 	FUNCTION_COPIED,
 	FUNCTION_NEEDED,

@@ -23,8 +23,8 @@ static bool is_in_reach(uint64_t from, uint64_t addr)
 }
 
 /*
- * True when no jump instruction of @sites overlaps the island at @addr. The last bytes of such a
- * jump may be in the padding after the function.
+ * True when no long jump that is written for @sites overlaps the island at @addr. The last bytes of
+ * a long jump may be in the padding after a function.
  */
 static bool is_free(const struct code_site *sites, size_t nr, uint64_t addr)
 {
@@ -62,7 +62,7 @@ static bool has_room(const struct code *code, struct insns *insns, const struct 
 
 /*
  * Add a window for the padding after each function near @site, if an island fits into the padding.
- * Padding that is in @windows already gets no second window.
+ * If an earlier call has added a window for this padding, add no second window.
  */
 static int add_around(const struct code *code, struct insns *insns, uint64_t site,
 		      struct window **windows, size_t *nr)

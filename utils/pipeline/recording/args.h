@@ -20,9 +20,9 @@ struct func_args {
 };
 
 /*
- * Finds specifications as doc/formats/info.md, "Argument specifications", defines. The user's
- * specifications have priority. Debug information (.dbg) comes second, and the tables of library
- * functions come last.
+ * Finds the specifications of functions (struct func_args), as doc/formats/info.md, "Argument
+ * specifications", defines. The user's specifications have priority. Debug information (.dbg) comes
+ * second, and the tables of library functions come last.
  *
  * @is_auto: specifications are looked up for all functions
  * @has_specs: @is_auto is set, or @rules is not empty. If @has_specs is false, the recording has no
@@ -33,7 +33,8 @@ struct func_args {
  * @args_alike, @retval_alike: maps from a demangled name, which is on the heap, to a specification
  *                             in the tables
  * @enums: enums of the tables; enums of debug information are in the modules
- * @funcs: the index is func->id; NULL: not looked up yet; &no_args: no values
+ * @funcs: one element for each function; the index is func->id. An element is NULL if the function
+ *         was not looked up yet, and &no_args if the function has no values
  */
 struct arg_book {
 	struct module_set *modules;

@@ -6,8 +6,8 @@
 
 /*
  * Opens one source, if proc.dat exists. The source ends where the file is damaged. Tasks that
- * task.txt lacks are added to source_context.newcomers. Tasks get the names of their programs, or
- * the names that they have set themselves. Payloads are cut to UINT16_MAX bytes.
+ * task.txt lacks are added to source_context.newcomers. The name of a task becomes the base name
+ * of the executed program, or the name that the task has set. Payloads are cut to UINT16_MAX bytes.
  */
 extern const struct source_kind src_proc_kind;
 

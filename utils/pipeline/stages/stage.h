@@ -49,7 +49,7 @@ struct stage_config {
 	struct event_choice *choice;	  /* made from @events; owned by the pipeline */
 	enum stage_sched sched;
 	bool show_outside;	  /* show events outside of functions */
-	bool wants_cpus;	  /* make an EVENT_ON_CPU of each SCHED_* that is not shown */
+	bool wants_cpus;	  /* turn each hidden SCHED_* into an EVENT_ON_CPU */
 	bool show_kernel_outside; /* show the kernel's calls while no program function is open */
 	bool show_kernel_only;	  /* show no calls of the program */
 	bool starts_inside;	  /* the time range begins at a given time */
@@ -99,13 +99,13 @@ struct pending_call {
  * @is_out: the task is not on a CPU; @out_ns: the time when the task left the CPU
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherited_depth: the number of calls that enclose the call of the program's first ENTRY or EXIT
- *                   in this task
+ * @inherited_depth: the task's first ENTRY or EXIT of the program belongs to a call.
+ *                   @inherited_depth is the number of calls that enclose this call
  * @wants_depth: events were lost (LOST). The number of open calls is unknown until the next record
  *               of a call, which contains the depth
  * @has_kernel: some of the calls may be the kernel's
- * @is_plain: each event of the batch was a call, and event.indent is the number of open calls
- *            around the event (see stg_indent_follow())
+ * @is_plain: in the latest batch of events, each event was an ENTRY or EXIT, and event.indent is
+ *            the number of open calls around the event (see stg_indent_follow())
  * @open: an array of @nr_open elements. open[func->count_id] is the number of open calls of the
  *        function. A number above 1 shows a recursion
  */
@@ -142,9 +142,10 @@ struct stg_calls {
 void stg_calls_deinit(struct stg_calls *calls);
 
 /*
- * Copy @from to the empty @to. Frames of @from that skim_fast() has made have no function, and are
- * not counted in @open. In the copy, all frames have functions and are counted. Returns 0, or a
- * negative errno with @err. Even after an error, @to needs stg_calls_deinit().
+ * Copy @from to the empty @to. skim_fast() may have made frames in @from that have no function, and
+ * from->open does not count these frames. In the copy, each frame has a function, and to->open
+ * counts each frame. Returns 0, or a negative errno with @err. Even after an error, @to needs
+ * stg_calls_deinit().
  */
 int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uft_err *err);
 
@@ -250,8 +251,8 @@ void stg_time_deinit(struct stg_time *stage);
  * @exec_ns: the next time when the task executes another program
  * @starts_at_margin: for a task that begins inside of calls without a recorded entry. If @filter
  *         does not know which of these calls are shown, the shown depth does not count these calls
- * @drops_off: drop ENTRY and EXIT events with EVENT_OFF. If @drops_off is false, no event has
- *             EVENT_OFF
+ * @drops_off: drop ENTRY and EXIT events with EVENT_OFF. Without filters, @drops_off is false,
+ *             because only filters set EVENT_OFF
  * @drops_margin: drop each event at depth 0 that is neither a call nor LOST, as uftrace does with
  *                --size-filter
  */

@@ -32,7 +32,7 @@ struct report_config {
 	bool is_by_task;
 	enum report_format format;
 	struct module_set *source; /* source lines to show after names, or NULL */
-	bool counts_outside;	   /* count all time off the CPU; false: only if within a call */
+	bool counts_outside;	   /* false: ignore the time off the CPU outside of calls */
 };
 
 #define SORT_KEYS_MAX 32

@@ -56,7 +56,7 @@ const BESIDE = 0.5;
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
 
 /**
- * Returns the number of an event's kind. @depth is the event's depth (KINDS).
+ * Returns the number of an event's kind. The event's depth contains this number (see KINDS).
  * @param {number} depth
  */
 export const kindOf = (depth) => depth % KINDS;
@@ -229,8 +229,8 @@ export class Supplier {
 		 */
 		this.numbers = new Map();
 		/**
-		 * Two requests for calls, as texts. `has` is the last request that has ended.
-		 * `asked` is the request for the calls that are now wanted. Each text has the
+		 * `has` describes the last request for calls that has ended. `asked` describes the
+		 * request for the calls that are now wanted. Each description is a text with the
 		 * range, the width, the tasks and this.turn.
 		 */
 		this.has = "";
@@ -320,8 +320,8 @@ export class Supplier {
 			if (!this.numbers.has(name)) this.numbers.set(name, from + i);
 		});
 		recording.grow({ ...state, functions: (isNew ? [] : recording.names).concat(state.functions) });
-		// The functions have new numbers now. The numbers of programs follow those of the
-		// functions.
+		// Functions and programs have numbers in the same table, this.numbers. If the table
+		// is new, the programs need new numbers.
 		if (isNew && recording.lanes.n) this.#setExecutions(recording.meta.executions);
 		return true;
 	}
@@ -357,8 +357,9 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the newest texts in wantedTexts, at most TEXTS_ASKED. Older texts are dropped,
-	 * because older texts are no longer visible. Only one request runs at a time.
+	 * Requests the texts that were last added to wantedTexts, at most TEXTS_ASKED. All other
+	 * texts are dropped from wantedTexts, because those texts are no longer visible. Only one
+	 * request runs at a time.
 	 */
 	async #askTexts() {
 		this.isAskingTexts = true;

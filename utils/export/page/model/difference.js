@@ -82,8 +82,8 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * The change of the total time, as in `graph --diff`: from -1 (only the base has a time) to
-	 * 1 (only the pair has a time).
+	 * The change of the total time, as in `graph --diff`: from -1 (only the base, the old
+	 * recording, has a time) to 1 (only the pair, the new recording, has a time).
 	 * @returns {number}
 	 */
 	get change() {
