@@ -75,10 +75,10 @@ bool arch_remote_restart(struct arch_remote *r);
 /*
  * Finds two pieces of code in @code[@len], a copy of executable memory of a process. Stores the
  * offsets of the two pieces. A thread of that process can execute the pieces to make system calls.
- * The recorder uses these system calls until code of the recorder is in the process. Returns false
- * when one of the pieces is missing.
+ * The recorder needs these system calls only until the recorder's own code is in the process.
+ * Returns false when one of the pieces is missing.
  *
- * @call: instructions that make a system call and return
+ * @call: instructions that first make a system call, and then return
  * @handler_return: the instructions to which signal handlers return
  */
 bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call,

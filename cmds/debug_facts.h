@@ -1,5 +1,5 @@
 /*
- * Facts about a recording for --debug and --debug-domain. The functions below print these facts,
+ * Prints facts about a recording, for --debug and --debug-domain. These functions are in cmds/,
  * because the code in utils/ prints nothing.
  */
 #ifndef UTRAIL_CMDS_DEBUG_FACTS_H
@@ -50,9 +50,9 @@ struct debug_facts_module {
 };
 
 /*
- * Begin to count functions in @facts. Returns false when the facts are not wanted, or when there is
- * not enough memory. If the result is false, the caller neither adds modules nor calls
- * debug_facts_filters_end().
+ * Begin to count the functions that match filters. @facts gets the counts. Returns false when the
+ * facts are not wanted, or when there is not enough memory. If the result is false, the caller
+ * neither adds modules nor calls debug_facts_filters_end().
  */
 bool debug_facts_filters_begin(struct debug_facts_filters *facts, const struct opts *opts);
 void debug_facts_filters_add(struct debug_facts_filters *facts,
@@ -64,7 +64,7 @@ void debug_facts_filters_end(struct debug_facts_filters *facts);
 /*
  * debug_facts_data_opened(): print the facts about a recording that was opened.
  * debug_facts_data_shown(): called when the whole recording was shown. Print the facts that were
- *         unknown before.
+ *         unknown before the recording was shown.
  * @took_ns: the time that opening the recording took, or 0 when unknown
  */
 void debug_facts_data_opened(const struct opts *opts, const struct trace_data *data,

@@ -71,8 +71,8 @@ struct check_calls {
 #define CHECK_FILE "<utrail>"
 
 /*
- * Add the declarations in @text to @calls. If @global is not NULL, a declaration that calls
- * fstrace_declare() is also added to @global. Returns 0 or -ENOMEM.
+ * Add the declarations in @text to @calls. If @global is not NULL, the declarations by
+ * fstrace_declare() are added to both @calls and @global. Returns 0 or -ENOMEM.
  */
 int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
 			struct check_events *global);
@@ -81,9 +81,9 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  * Rewrite the uses of events in @text. If @calls and @global both have a declaration of an event,
  * the declaration in @calls counts. Returns 0 or -ENOMEM.
  *
- * @global: the events that all sources declare by fstrace_declare(). An expression in @text names
- *         such an event only if the expression is a variable that @text declares extern, a member
- *         of a structure ("a.b"), or an element of an array ("a[1]"). A parameter does not name
+ * @global: the events that all sources declare by fstrace_declare(). An expression in @text can
+ *         refer to such an event in three forms: a variable that @text declares extern, a member of
+ *         a structure ("a.b"), or an element of an array ("a[1]"). A parameter does not refer to
  *         such an event, because the parameter may have the name of an unrelated event
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,

@@ -298,12 +298,12 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Check the output. With --append, also read the entries that the output file already has. After an
- * error, no command runs. If the user has given a command, run the command and record its
- * processes. Finally write the output.
+ * Check the output. With --append, also read the entries that the output file already has. If the
+ * check or the reading fails, return at once. If the user has given a command, run the command and
+ * record its processes. Finally write the output.
  *
  * Returns an error if the check, the reading or the recording fails. If the exit status of the
- * command is not 0, returns this status. In all other cases returns the result of writing the
+ * command is not 0, returns the exit status. In all other cases returns the result of writing the
  * output.
  */
 static int run_build(const struct opts *opts, struct uft_err *err)

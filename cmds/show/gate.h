@@ -16,9 +16,10 @@
 /*
  * The secrets of a server.
  *
- * @token: the first part of every path, except the path with the ticket
- * @ticket: a part of the address with which the browser is started. Other users may see this
- *         address (ps). The ticket is valid for one redirection to the path with the token
+ * @token: the first part of every path, except of the path that contains @ticket
+ * @ticket: a part of the address that the browser gets at its start. Other users may see this
+ *         address in the output of ps(1). The server accepts the ticket once, and redirects to a
+ *         path with @token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */

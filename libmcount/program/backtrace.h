@@ -3,10 +3,10 @@
 #define UTRAIL_LIBMCOUNT_BACKTRACE_H
 
 /*
- * Called at the start of the program, while the dynamic linker's lock is free. Finds the definition
- * of backtrace(3) that follows the probe's own definition. Without backtrace_setup(), the program's
- * first call of backtrace(3) would search for the definition. A program may make this call after a
- * crash, while the lock is held.
+ * Called at the start of the program, when no thread holds the dynamic linker's lock. Finds the
+ * next definition of backtrace(3) after the probe's own definition. Without backtrace_setup(), the
+ * program's first call of backtrace(3) would search for this definition. A program may call
+ * backtrace(3) after a crash, while a thread holds the lock.
  */
 void backtrace_setup(void);
 

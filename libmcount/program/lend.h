@@ -5,11 +5,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A child of vfork(2) and the waiting thread of the parent use the same variable `self`. This
- * variable points to the thread's state (probe.h). So the parent makes a second state with a ring,
- * for the child. `self` points to the child's state until the child executes a program or ends. The
- * child inherits the parent's open calls. The child returns from vfork(2), but from no other
- * inherited call.
+ * A child of vfork(2) runs in the memory of its parent. The child and the waiting thread of the
+ * parent use the same variable `self`. This variable points to the state of a thread (probe.h). So
+ * that the child has its own state, the parent makes a second state with a ring. `self` points to
+ * the child's state until the child executes a program or ends. The child inherits the parent's
+ * open calls. The child returns from vfork(2), but from no other inherited call.
  *
  * Only the parent takes memory and rings, so a child that is killed leaves nothing half done.
  */

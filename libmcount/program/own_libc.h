@@ -7,9 +7,9 @@
 
 /*
  * COLD, before the first hook. Makes the probe's calls of libc functions reach libc. Programs and
- * sanitizers may define functions with the same names (memcpy(3), mmap(2)). If the probe called
- * those functions, the calls would be recorded. If libc cannot be read, the probe's calls may reach
- * those functions.
+ * sanitizers may define functions with the names of libc functions (memcpy(3), mmap(2)). If the
+ * probe called the functions of a program or sanitizer, these calls would be recorded. If libc
+ * cannot be read, the probe may still call these functions.
  */
 void own_libc_bind(void);
 

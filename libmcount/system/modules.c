@@ -36,8 +36,8 @@ struct reported_module {
  * @known: the modules that were reported
  * @adds: the last known dlpi_adds. Each load of a module changes dlpi_adds
  * @failed_ns: the time of the last report if that report has failed, otherwise 0
- * @pause_ns: the length of the pause between @failed_ns and a repetition of the report
- * @has_skipped: a module was not reported, since a thread was still loading it
+ * @pause_ns: the time from @failed_ns until the report may be repeated
+ * @has_skipped: a module was not reported, because a thread was still loading the module
  * @has_callables: the artificial module for the functions of a Python interpreter must still be
  *                 reported (report_callables())
  */

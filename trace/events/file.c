@@ -150,9 +150,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Rotates the log, because file number @file is full. Called with the lock. If rotation fails, the
- * log continues in the full file for trace->rotate_size more bytes. If a process was killed during
- * a rotation and has left an empty log file, the log continues in the empty file.
+ * Rotates the log, because file number @file is full. The caller holds fst_lock(). If rotation
+ * fails, the log continues in the full file. After trace->rotate_size more bytes, the next rotation
+ * begins. If a process was killed during a rotation and has left an empty log file, the log
+ * continues in the empty file.
  */
 static void turn_log(fstrace_t *trace, uint32_t file)
 {
@@ -303,7 +304,8 @@ void fst_file_reopen(fstrace_t *trace)
 		/*
 		 * The program may have closed the old descriptor. In that case the new descriptor
 		 * gets the number of the old descriptor, if this number is free. If the old
-		 * descriptor still refers to the log's file, the new descriptor is closed.
+		 * descriptor is open and refers to the log's file, the log keeps the old
+		 * descriptor, and the new descriptor is closed.
 		 */
 		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
 		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {

@@ -1,6 +1,6 @@
 /*
- * Sends events to the recorder, if there is one. In this file "the recorder" is the probe, which
- * runs in the same process (see seam/recorder.h).
+ * Sends events to the probe, if a probe is in the process. In this file, the probe is called "the
+ * recorder" (see seam/recorder.h).
  */
 #include "events/door.h"
 #include "events/trace.h"
@@ -10,8 +10,8 @@
 FST_TAKE_DOOR;
 
 /*
- * NULL until there is a recorder. After that, this pointer never changes: if the pointer leads to a
- * door (door.h), the door remains when the recorder detaches.
+ * NULL until a recorder is in the process. After that, this pointer never changes. If the pointer
+ * leads to a door (door.h), the door stays in memory when the recorder detaches.
  */
 static const struct utrail_trace_recorder *_Atomic recorder;
 
@@ -91,8 +91,8 @@ void fst_recorded_end(fstrace_t *trace)
 }
 
 /*
- * This copy of the library may be part of a plugin. Once the plugin is unloaded, the recorder must
- * not call take_choices().
+ * This copy of the library may be part of a plugin. When the plugin is unloaded, take_choices() is
+ * unloaded. So this destructor tells the recorder not to call take_choices() any more.
  */
 __attribute__((destructor)) static void stop_watching(void)
 {
@@ -145,8 +145,8 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 		if (recorded != last)
 			free(recorded);
 		/*
-		 * Without forget_event(), the event's records and lines would still use the former
-		 * common format.
+		 * Without forget_event(), the event's records and lines would still have the common
+		 * format that the log had before.
 		 */
 		if (last && atomic_load(&last->id) && last->common != common)
 			forget_event(impl);
@@ -213,7 +213,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	/* begin() and end() must get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	struct fst_values copy; /* if @place is too small, the caller reads @values a second time */
+	struct fst_values copy; /* the caller reads @values again if @place is too small */
 	struct fst_text payload;
 	int found = to->begin(id, &place);
 

@@ -64,7 +64,7 @@ struct pxt_log_part {
 
 _Static_assert(sizeof(struct pxt_log_part) % PT_CELL_BYTES == 0, "cells follow it");
 
-/* Returns the part of the stream with the data about the log, or NULL when there is no log. */
+/* Returns the struct pxt_log_part of the stream, or NULL when the stream has no log. */
 static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
 {
 	return view->has_log ? (struct pxt_log_part *)(view->cells + view->nr_cells) : NULL;
@@ -74,9 +74,9 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
  * @taken: the stream's records before this position are in the log
- * @settled: the length of the log up to the end of these records
- * @has_stop: enum pxt_stop: describes the log alone. Records that are in the stream, but not in
- *         the log, do not change @has_stop
+ * @settled: the length of the log up to the end of the records before @taken
+ * @has_stop: an enum pxt_stop that describes only the content of the log. Records that are in the
+ *         stream, but not in the log, do not change @has_stop
  * @owner: the process whose unfinished records will never be finished; 0: none
  */
 struct pxt_drain {
@@ -103,8 +103,9 @@ void pxt_drain_status(struct pxt_handle *handle, struct pxt_drain *drain);
 void pxt_drain_end_full(struct pxt_handle *handle, struct pxt_drain *drain);
 
 /*
- * gone.c: returns the address of @stream in this process, for pxt_owner_is_gone(). Returns 0 when
- * /proc does not show a mapping of @stream at this address, as under an emulator.
+ * gone.c: if /proc shows the mapping of @stream in this process, returns the address of @stream. If
+ * /proc does not show the mapping, for example under an emulator, returns 0. The result is for
+ * pxt_owner_is_gone().
  */
 uint64_t pxt_place_of(const struct pxt_stream *stream, size_t bytes);
 /*
@@ -122,21 +123,22 @@ bool pxt_owner_is_gone(const struct pxt_stream *stream, uint64_t at, uint64_t by
  */
 int pxt_finish(struct pxt_stream *stream, size_t bytes, struct pxt_names *names, int fd);
 /*
- * Returns the part of the stream with the data about the log. Returns NULL when there is no log,
- * when the log needs no completion, or when the stream is damaged.
+ * Returns the struct pxt_log_part of the stream. Returns NULL when the stream has no log, when the
+ * log needs no completion, or when the stream is damaged.
  */
 struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
- * For a process that opens a log. If the owner of the log's stream is alive, the log does not
- * change. Otherwise, wait up to a second until the keeper begins to complete the log. While the
- * keeper or another process completes the log, wait a minute at most. After the wait, complete the
- * log if no other process has done so.
+ * Called by a process that opens a log. If the owner of the log's stream is alive, the log does not
+ * change. Otherwise, wait at most a second until the keeper begins to complete the log. If the
+ * keeper or another process is completing the log, wait at most a minute for the end of this work.
+ * The wait ends earlier after ten seconds without progress. After the wait, complete the log if no
+ * other process has completed the log.
  */
 void pxt_finish_file(int fd);
 /*
- * If a stream has ended and the stream's log is not complete, the stream's file gets a new name.
- * Store this name in @name. When the caller has renamed the file, the stream's number
- * @number is free.
+ * If a stream has ended and the stream's log is not complete, the stream's file must get a new
+ * name. Store this name in @name. The caller renames the file. After the renaming, another stream
+ * can have the number @number.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
 /* Remove the stream's file. Called with the folder's lock. */

@@ -8,7 +8,7 @@
 #define EVICTIONS_MAX (1 << 24)
 
 /*
- * A full stream with POSIX_TRACE_LOOP loses its oldest events. Each time this many events are lost,
+ * A full stream with POSIX_TRACE_LOOP loses its oldest events. After each OWNER_LOOKS lost events,
  * the writer checks in /proc if the stream's owner is alive.
  */
 #define OWNER_LOOKS 16384
@@ -90,7 +90,7 @@ static int put_over(struct pxt_view *view, struct pxt_stream *stream, struct pxt
 	uint32_t run = PT_RUNS;
 	int error = -ENOSPC;
 
-	/* A stream that another thread has stopped is not marked as full. */
+	/* If another thread has stopped the stream, the stream is not marked as full. */
 	if (atomic_load_explicit(&stream->run, memory_order_relaxed) == PT_RUNS)
 		atomic_compare_exchange_strong(&stream->run, &run, PT_RUNS | PT_IS_FULL);
 	/* If the owner was killed, no process reads the events any more. */
@@ -254,8 +254,9 @@ static void record_slowly(struct pxt_registry *registry, unsigned int number, ui
 			  struct pxt_event *event, const void *data, enum recorded recorded)
 {
 	/*
-	 * The serial is 0 in one case: a signal handler has interrupted pxt_record() and forked.
-	 * The child returns to pxt_record(), and finds zeros in the memory of the registry.
+	 * The serial is 0 in one case: a signal handler has interrupted pxt_record() and has called
+	 * fork(2). In the child, pxt_record() continues after the handler. There pxt_record() finds
+	 * zeros in the memory of the registry.
 	 */
 	if (recorded == IS_OTHER && serial && pxt_view_map(number, serial))
 		recorded = record_number(number, serial, event, data);

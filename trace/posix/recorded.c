@@ -13,7 +13,7 @@
 
 FST_TAKE_DOOR;
 
-/* The maximum number of bytes that are copied from an event's data. No record has more room. */
+/* The maximum number of bytes that are copied from an event's data. No record has room for more. */
 #define COPY_MAX 65536
 
 static const struct utrail_trace_recorder *_Atomic recorder;
@@ -127,9 +127,9 @@ static void put_recorded(uint32_t id, const void *data, size_t len)
 	if (found <= 0)
 		return;
 	/*
-	 * If numbers[] no longer has the value that was read above, the recorder that gave this
-	 * value has detached. @place may come from the detached recorder or from a newer recorder.
-	 * In either case, @place is given back unused.
+	 * If numbers[] now has another value than @number, the recorder that gave @number has
+	 * detached. @place may come from the detached recorder or from a newer recorder. In either
+	 * case, @place is given back unused.
 	 */
 	if (PT_UNLIKELY(atomic_load_explicit(&numbers[id - PT_UNNAMED], memory_order_relaxed) !=
 			number)) {

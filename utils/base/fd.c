@@ -100,7 +100,7 @@ static int find_strange(const char *path)
 
 	fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 #endif
-	/* A sandbox that does not know openat2(2) may refuse the call with EPERM. */
+	/* In a sandbox that does not know openat2(2), openat2(2) may fail with EPERM. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open(path, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;

@@ -10,8 +10,9 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * The effect of an option on a member of the caller's struct: the member at opt_row.offset. If an
- * option is given twice, the later use counts, except for OPT_COUNT, OPT_LIST and OPT_SET.
+ * The effect of an option. Except with OPT_SET, an option changes the member at opt_row.offset of
+ * the caller's struct. If an option is given twice, the last use counts. With OPT_COUNT, OPT_LIST
+ * and OPT_SET, every use counts.
  */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */
@@ -41,15 +42,16 @@ struct opt_word {
  * @name: long name without dashes
  * @letter: short form; 0: none
  * @arg: name of the argument in help texts; NULL: the option takes no argument
- * @without: the argument if the user gives none; NULL: an argument is required. If @without is set,
- *         an argument must be in the same word as the option, after a '=' or after the letter
+ * @without: the text that replaces a missing argument; NULL: an argument is required. If @without
+ *         is set, an argument must be in the same word as the option, after a '=' or after the
+ *         letter
  * @help: one phrase without a full stop, for --help, the man pages and completion
  * @group: heading in help texts; the owner of the table defines the values
  * @cmds: bits of the commands that accept the option; the owner of the table defines the bits
  * @is_recorded: `record` writes the option into data directories, and readers apply the option. A
  *         stranger may have written the option, so no argument of the option may do any harm
  * @set: for OPT_SET: the function that stores @text (NULL if there is no argument). @target is the
- *         whole target: the function may set any member of the target
+ *         whole struct of the caller, and the function may set any member of this struct
  */
 struct opt_row {
 	const char *name;
@@ -106,8 +108,8 @@ int optparse_run(struct optparse *p, void *target, struct uft_err *err);
  * Parse all words of a file that is not trusted. Options without is_recorded, and options with an
  * invalid argument, are ignored. Long names must not be abbreviated. Returns 0 or -ENOMEM.
  *
- * @ignored: gets the names of the ignored options, separated by ", ". If the file has words that
- *         are no options, @ignored also gets a note. No text in @ignored is copied from the file
+ * @ignored: gets the names of the ignored options, separated by ", ". If some words of the file are
+ *         not options, @ignored also gets a note. No text in @ignored is copied from the file
  */
 int optparse_run_recorded(struct optparse *p, void *target, struct strbuf *ignored,
 			  struct uft_err *err);

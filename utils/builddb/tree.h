@@ -7,9 +7,9 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * Write an array with an object for each execution. Keys of one letter are those of etrace
- * (utrail-build(1)); other keys are whole words. Bytes that are not UTF-8 become U+FFFD, and
- * sink.has_broken becomes true.
+ * Write a JSON array with one object for each execution. The keys of one letter are the same as in
+ * etrace's output (utrail-build(1)). All other keys are whole words. Bytes that are not UTF-8
+ * become U+FFFD, and sink.has_broken becomes true.
  *
  * @files: the uses of files, or NULL when these uses are unknown
  */

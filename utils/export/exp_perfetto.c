@@ -80,8 +80,8 @@ enum {
 /*
  * @task: the task whose events are being written; the packets of each task are a sequence
  * @known: for each function id, the last sequence that has defined the function's name
- * @last_ns: the latest time of the events of @task that were read. The time of the next packet is
- *           @last_ns, because the times in a sequence must not go backwards
+ * @last_ns: the latest time in the events of @task that were read. The next packet gets this time,
+ *           because the times in a sequence must not go backwards
  * @clock_id: the clock of all times: CLOCK_ID_*
  */
 struct perfetto {
@@ -330,9 +330,9 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 }
 
 /*
- * The slow path: write the beginning or end of a call, with the arguments or the return value if
- * there are any. With a beginning, also defines the function's name, unless the sequence has
- * already defined this name.
+ * The slow path: write the beginning or the end of a call. If there are arguments or a return
+ * value, write these values. If the sequence has not defined the function's name, define the name
+ * at a beginning.
  */
 static void write_edge(struct export *ex, const struct nest_task *open, const struct event *event,
 		       const struct nest_edge *edge)

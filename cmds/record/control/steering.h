@@ -30,11 +30,12 @@ struct steering_ids {
  * set before steering_begin().
  *
  * @plan: the settings that all processes get
- * @repatch: puts hooks into the process @pid and takes hooks out. @nr_left gets the number of sites
- *           that stay unchanged. Returns 0, -ESRCH when the process has ended, or another negative
- *           errno with a text in @err. Runs the event loop meanwhile
- * @choose: tells the process @pid the declared events to record. Returns the same values as
- *          @repatch. Runs the event loop meanwhile
+ * @repatch: puts hooks into the process @pid, and removes hooks from this process. *@nr_left
+ *           becomes the number of sites that stay unchanged. Returns 0, -ESRCH when the process has
+ *           ended, or another negative errno with a text in @err. The event loop runs during the
+ *           call
+ * @choose: tells the process @pid which declared events the process must record. Returns the same
+ *          values as @repatch. The event loop runs during the call
  * @now: the settings in force. The planner reads these settings
  * @filters, @specs: the changed filters and their specs. Before the first change of filters, @now
  *                   has the filters of @settings
@@ -75,11 +76,12 @@ void steering_begin(struct steering *steer);
 void steering_end(struct steering *steer);
 
 /*
- * Check the whole @change, and then put @change into force. Processes apply @change from their next
- * call on. If the hooks of any process cannot be changed, the change of hooks is undone in all
- * processes. If the choice of declared events cannot be changed in any process, the change of the
- * choice is undone in all processes. All other changes stay in force. Returns 0, or a negative
- * error with a text: -EOPNOTSUPP when the recording cannot be steered, -ERR_USAGE for a wrong spec.
+ * Check the whole @change, and then put @change into force. In each process, @change applies from
+ * the next function call on. If the hooks of at least one process cannot be changed, the change of
+ * hooks is undone in all processes. If at least one process cannot change its choice of declared
+ * events, the change of the choice is undone in all processes. The parts of @change that are not
+ * undone stay in force. Returns 0, or a negative error with a text: -EOPNOTSUPP when the recording
+ * cannot be steered, -ERR_USAGE for a wrong spec.
  *
  * @out: gets lines for the user. A warning begins with STEER_WARNING
  */

@@ -1,6 +1,6 @@
 /*
- * Finds the files to which a task's path names refer. The results are paths as the recorder sees
- * them.
+ * Finds the files that a task means by path names. The results are paths in the recorder's view of
+ * the file system.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
@@ -35,8 +35,8 @@ struct view {
 void named_files_given(const struct view *view, const char *name, struct strbuf *out);
 
 /*
- * Find the file to which @name leads. All links are followed, even if the last component of @name
- * is a link. If the file does not exist, @out is empty.
+ * Find the file to which @name leads. Links in all components of @name are followed, including the
+ * last component. If the file does not exist, @out is empty.
  */
 void named_files_target(const struct view *view, const char *name, struct strbuf *out);
 

@@ -8,9 +8,10 @@
 #include "cmds/record/run/recorder.h"
 
 /*
- * If -P names only the program, and the sizes of code in the program @path and in its libraries
- * show a launcher, append a sentence to @out. The sentence suggests the -P option that records the
- * library with the most code. Libraries that many programs use do not count.
+ * If -P names only the program @path, and this program is a launcher, append a sentence to @out.
+ * The sizes of the code in the program and in its libraries decide if the program is a launcher.
+ * The sentence suggests the -P option that records the library with the most code. Libraries that
+ * many programs use do not count.
  */
 void launcher_describe(struct recorder *rec, const char *path, struct strbuf *out);
 

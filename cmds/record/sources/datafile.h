@@ -14,9 +14,9 @@
 
 /*
  * Append @nr parts from the ring @r to the file of the ring's task. Each part consists of whole
- * records. If records cannot be written, the lost records are counted. When there is space again,
- * the file gets a LOST record with this count. Records beyond --max-size are dropped, and are not
- * counted.
+ * records. Records that cannot be written are counted as lost. When there is space again, the file
+ * gets a LOST record with the number of lost records. Records beyond --max-size are dropped, and
+ * are not counted as lost.
  *
  * @sink: the sink of @r
  */
@@ -31,9 +31,9 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * Close the files of the ring's task. If some lost records are not yet counted in the file, first
- * append a LOST record that counts these records. The ring must be empty, and the owner of the ring
- * must have ended.
+ * Close the files of the ring's task. If some lost records are not included in a LOST record of the
+ * file, first append a LOST record with the number of these lost records. The ring must be empty,
+ * and the owner of the ring must have ended.
  */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);

@@ -139,7 +139,10 @@ static bool copy_segment(struct saving *s, uint64_t position, uint64_t head)
 	return true;
 }
 
-/* Returns how many segments of a ring fit in @budget bytes, but at least 1. */
+/*
+ * Returns the number of segments of a ring that fit in @budget bytes. If no segment fits, the
+ * result is 1.
+ */
 static uint64_t nr_segments_within(const struct process *proc, uint64_t budget)
 {
 	uint64_t nr = MIN(budget / proc->segment_bytes, (uint64_t)proc->nr_segments);
@@ -254,7 +257,7 @@ static int save_payloads(struct writers *writers, struct saving *s, int32_t tid,
  * Save a task. Its line in task.txt comes first, because readers need the line to find the records.
  *
  * @beside: the task's ring of payloads, if the task has one. The payloads get half of @budget
- * @is_child: the task is a child of a vfork(2) and has no probe of its own
+ * @is_child: vfork(2) has made the task, and the task has no probe of its own
  */
 static int save_task(struct writers *writers, struct saving *s, struct saving *beside,
 		     struct ring_sink *sink, int32_t tid, bool is_child, uint64_t budget)
@@ -313,8 +316,8 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 		      : is_child ? tasks_claim_child(writers->tasks, proc, said)
 				 : tasks_claim(writers->tasks, proc, said);
 	/*
-	 * If this task took its ring after the rings were counted, @nr_tasks does not include this
-	 * task, and may be 0.
+	 * If this task got its ring after the caller counted the rings, @nr_tasks does not include
+	 * this task. In this case @nr_tasks may be 0.
 	 */
 	uint64_t budget = sources_left_bytes(writers->sources) / MAX(nr_tasks, 1U);
 	struct saving saving = { .proc = proc, .ring = r };
@@ -330,8 +333,8 @@ void flight_save_ring(struct writers *writers, struct process *proc, uint32_t in
 	int32_t *kept cleanup_free = tids_to_keep(writers, &nr_kept);
 
 	/*
-	 * A task without records has no line in task.txt. The next save of the task claims an
-	 * id again.
+	 * If the task has no records, task.txt gets no line for the task. The id @tid is released,
+	 * and the next save of the task claims an id again.
 	 */
 	if (!sink->tid)
 		tasks_release(writers->tasks, tid);

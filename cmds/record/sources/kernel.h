@@ -26,8 +26,8 @@ struct kernel_cpu;
  * @state: the former settings of the global instance
  * @buffer_bytes: the size of the buffer on each CPU
  * @page_bytes: the size of the pages in which the kernel stores records
- * @has_watermark: the kernel wakes the recorder when a part of a buffer is full, and not for each
- *         record
+ * @has_watermark: the kernel wakes the recorder when a certain percentage of a buffer is full, and
+ *         not for each record
  * @is_full: no more pages are written, because the next pages would exceed half of --max-size
  * @lost: the number of records for which the kernel had no room. This number is known only at the
  *        end of the recording
@@ -57,11 +57,12 @@ struct kernel {
 
 /*
  * Make the kernel record events and calls for @pid and its descendants. The settings choose the
- * events and calls. @pid has not executed its program yet. The function writes kernel_header and
- * kallsyms. @kernel becomes a source of @sources.
+ * events and calls. Call kernel_open() before @pid executes its program. The function writes
+ * kernel_header and kallsyms. @kernel becomes a source of @sources.
  *
- * Returns 0 when any event or call can be recorded. If other events or calls cannot be recorded,
- * @err is set. Returns a negative errno when nothing can be recorded. @kernel is then closed.
+ * Returns 0 when at least one event or call can be recorded. If some of the wanted events or calls
+ * cannot be recorded, @err is set. When nothing can be recorded, closes @kernel and returns a
+ * negative errno.
  */
 int kernel_open(struct kernel *kernel, struct sources *sources, pid_t pid, struct uft_err *err);
 

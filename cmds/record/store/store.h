@@ -1,4 +1,7 @@
-/* The destination of a recording, as named files. In the recorder, only stores open these files. */
+/*
+ * A store is the destination of a recording, and has the recording as named files. In the recorder,
+ * only the functions of stores open these files.
+ */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H
 
@@ -16,8 +19,9 @@
 struct store;
 
 /*
- * The functions of a store. Any thread may call them. Only one thread at a time may use a stream or
- * replace a file. A failed function returns a negative errno, and the file keeps its content.
+ * The functions of a store. Any thread may call these functions. Two threads must not use the same
+ * stream at the same time, and must not replace the same file at the same time. If a function
+ * fails, the function returns a negative errno, and does not change the file.
  *
  * @open: begin to append to the file @name, and make the file if it does not exist. Returns a
  *        stream (0 or more)
@@ -49,7 +53,7 @@ struct store_ops {
 };
 
 /*
- * The data that all stores have. It is a member of each store.
+ * The data that all stores have. The struct of each kind of store has a struct store as a member.
  *
  * @error: the negative errno of the first failed write
  * @max_bytes: the total number of bytes that store_may_take() allows; 0: no limit
@@ -72,8 +76,8 @@ void store_limit(struct store *store, uint64_t max_bytes, void (*when_full)(void
 
 /*
  * Any thread. Count @len bytes that are about to be appended. Returns false when all counted bytes
- * together exceed the limit of store_limit(). After the first result false, all later results are
- * false.
+ * together exceed the limit of store_limit(). Once store_may_take() has returned false, all later
+ * calls return false.
  */
 bool store_may_take(struct store *store, size_t len);
 

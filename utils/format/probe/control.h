@@ -243,10 +243,9 @@ struct control_declared {
  * A function of a language whose functions have no addresses, such as Python.
  *
  * @line: the first line of the function's source, counted from 1; 0: the function has no source
- * @is_native: the function is written in C. Readers show its calls as library calls
- * @wants_plan: true: the probe asks for the plan of control_callable_is.range. In this case, the
- *              answer to an earlier CALLABLE has named this range, and the probe's plan lacks the
- *              range
+ * @is_native: the function is written in C. Readers show calls of the function as library calls
+ * @wants_plan: true: the probe asks for the plan of a range (control_callable_is.range). The answer
+ *              to an earlier CALLABLE has named the range, but the probe's plan lacks the range
  * @nr_args: the number of the function's parameters
  * @texts: the function's name, and then its file or "". Each text ends with a NUL. The last NUL is
  *         the packet's last byte
@@ -261,14 +260,14 @@ struct control_callable {
 };
 
 /*
- * The answer to CALLABLE. If CALLABLE has @wants_plan, and the plan for @range has entries, the
- * answer has a descriptor: a memfd with this plan.
+ * The answer to CALLABLE. If control_callable.wants_plan is true, and the plan for @range has
+ * entries, the answer has a descriptor: a memfd with this plan.
  *
  * @addr: the function's address in records (utils/format/callables.h); 0: the function is not
  *         recorded
- * @values: the values of a call to record, as bits (CALLABLE_RESULT)
- * @range: a number. The range of addresses with this number contains @addr. All functions of the
- *         range have the same entries in plans. 0: the function needs no entry in plans
+ * @values: the values to record for a call of the function, as bits (CALLABLE_RESULT)
+ * @range: the number of the range of addresses that contains @addr. All functions of the range have
+ *         the same entries in plans. 0: the function needs no entry in plans
  */
 struct control_callable_is {
 	struct control_header h;
@@ -416,9 +415,9 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the number of system call filters, the part "filters" of a well-formed @address. Returns
- * 0 if @address has no such part. If @address has the part, control_address_add_filter() adds 1 to
- * the number.
+ * Returns the number of system call filters in a well-formed @address: the part after the secret.
+ * Returns 0 if @address has no such part. If @address has this part, control_address_add_filter()
+ * adds 1 to the number.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);

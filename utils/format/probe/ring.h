@@ -133,11 +133,11 @@ struct arena_forks {
  * the shape from this page, and checks the shape once (arena_adopt()). A process that changes the
  * shape harms only itself.
  *
- * @may_skip: PLAN_STEERABLE: if 1, entry stubs may skip the code that reads @news. The recorder
- *            clears @may_skip when it sets @news. The process sets @may_skip when it has the
- *            newest plan
+ * @may_skip: only with PLAN_STEERABLE. If 1, entry stubs may skip the code that reads @news. The
+ *            recorder clears @may_skip when it sets @news. The process sets @may_skip when it has
+ *            the newest plan
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
- * @reads_failed: the enum plan_read bits of values that some thread cannot read
+ * @reads_failed: the values that at least one thread cannot read, as bits of enum plan_read
  * @points_failed: the number of failed patches, which were meant for functions or for events
  * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
  *        plan. The process sets @news to 0 before it looks at the control page
@@ -159,7 +159,8 @@ struct arena_forks {
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. These events are
  *                   not counted in @events_undeclared
- * @events_cut: events with more bytes than a segment, or an entry (event_data.h), can have
+ * @events_cut: events that lost a part of their bytes. These events had more bytes than a segment
+ *         or an entry (event_data.h) has room for
  * @threads_without_payloads: threads that found no second ring, and so lost their declared events
  */
 struct arena {

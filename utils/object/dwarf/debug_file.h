@@ -9,9 +9,9 @@
  * Debug Files"). @path is the path of @file. A debug file is found
  *
  * - by its build-id, below /usr/lib/debug/.build-id
- * - by its name in .gnu_debuglink: in the directory of @path, in .debug/ of this directory, or
- *   below /usr/lib/debug. If @file and the debug file have build-ids, the build-ids must be equal.
- *   Otherwise the CRC must match
+ * - by its name in .gnu_debuglink: in the directory of @path, in the subdirectory .debug of this
+ *   directory, or below /usr/lib/debug. If both @file and the debug file have build-ids, the
+ *   build-ids must be equal. Otherwise the CRC must match
  */
 bool debug_file_open(const struct elf_file *file, const char *path, struct elf_file *debug);
 
@@ -23,9 +23,9 @@ bool debug_file_open_or_fetch(const struct elf_file *file, const char *path,
 			      struct elf_file *debug);
 
 /*
- * Open a file of debug information that several programs share. The file's build-id is the @bytes
- * bytes at @id. The function first looks for a file with this build-id, as for other debug files.
- * If there is no such file, and @name is an absolute path, the function opens the file @name by
+ * Open a file with debug information for several programs. The file's build-id is the @bytes bytes
+ * at @id. The function first searches for a file with this build-id, as debug_file_open() does. If
+ * there is no such file, and @name is an absolute path, the function opens the file @name by
  * file_open_strange(), because @name comes from an untrusted file. Relative names are refused.
  */
 bool debug_file_open_shared(const char *name, const uint8_t *id, size_t bytes,

@@ -61,8 +61,8 @@ static size_t length_without_version(const char *name, size_t len)
 /*
  * Add the symbols of a section.
  *
- * @base: the base of the module. The program headers of a debug file may be wrong. So if @file is a
- *        debug file, @base may differ from the base of @file
+ * @base: the base address of the module. If @file is a debug file, the program headers of @file may
+ *        be wrong, and give another base address
  */
 static int add_section(const struct elf_file *file, uint32_t type, uint64_t base,
 		       struct symtab *out)

@@ -27,8 +27,8 @@ enum event_field_type {
 /*
  * A field of an event.
  *
- * @size: the size of the field in bytes. In the payload, each field follows the previous field. 0:
- *        a text up to the end of the payload, or a value that the kind's get() makes
+ * @size: the size of the field in bytes; 0: a text up to the end of the payload, or a value that
+ *        the kind's get() makes. In the payload, each field follows the previous field
  * @unit: the unit of the value, as text; NULL: no unit
  * @place: a number whose meaning the kind's get() defines
  */
@@ -75,10 +75,11 @@ void event_word_put(const struct text *word, struct strbuf *out);
 void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
 
 /*
- * An event, and the data needed to read it.
+ * An event, and the data that are needed to interpret the event.
  *
  * @task: NULL: the event belongs to no task
- * @is_raw: positive differences have no plus sign, as in dumps of recorded files
+ * @is_raw: a positive FIELD_DIFF value is written without a plus sign, as in dumps of recorded
+ *         files
  */
 struct event_context {
 	const struct trace_data *data;
@@ -151,8 +152,9 @@ extern const struct event_rows event_rows_extra __attribute__((weak));
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * If an event of @kind tells by how much a counter has changed, returns the counter's name, and
- * sets *@index to the counter's place among the recording's counters. Returns NULL for other kinds.
+ * An event of @kind may tell by how much a counter has changed. In this case, returns the counter's
+ * name, and sets *@index to the counter's place among the recording's counters. Otherwise returns
+ * NULL.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
@@ -187,7 +189,7 @@ static inline bool event_id_is_of_kernel(uint64_t id)
 bool event_kind_get(const struct event_kind *kind, const struct event_context *context,
 		    size_t index, struct event_value *out);
 
-/* Get a field from the payload, at the field's offset. kind->get() is not called. */
+/* Get a field from the payload, at the field's offset, without a call to kind->get(). */
 bool event_payload_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out);
 

@@ -68,8 +68,9 @@ size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 /*
  * The position of a read, and its result.
  *
- * @offset: the offset in <tid>.dat; after the read, the offset of the next byte
- * @may_skip: the caller also accepts bytes before @offset at the beginning of the result
+ * @offset: the offset in <tid>.dat at which the read begins; after the read, the offset of the next
+ *         byte
+ * @may_skip: the result may begin with bytes before @offset
  * @skip: the result begins this many bytes before the offset that the caller asked for
  * @is_whole: the result ends with the end of a record
  * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;

@@ -45,7 +45,7 @@ int enum_defs_parse(struct enum_defs *defs, const char *text, size_t len, struct
 /* Returns the newest definition of the enum @name, or NULL when there is none. */
 const struct enum_def *enum_defs_find(const struct enum_defs *defs, const char *name);
 
-/* Find the name of the whole @value. Returns NULL when no name has exactly this value. */
+/* Returns the name whose value is exactly @value, or NULL when there is no such name. */
 const char *enum_def_name(const struct enum_def *def, int64_t value);
 
 /*

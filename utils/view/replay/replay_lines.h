@@ -18,7 +18,7 @@ void replay_show_single(struct replay *replay, const struct task *task, const st
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
-/* Show the line of extern.dat that waits in replay->ext. The shown line has the cells of @task. */
+/* Show the line of extern.dat that waits in replay->ext. The columns of the line show @task. */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
 /* Write a note that time went backwards. @indent: the number of open calls around the note */

@@ -27,7 +27,7 @@ export class Lanes {
 		this.n = n;
 		this.start = new Float64Array(n);
 		this.dur = new Float64Array(n);
-		/** For each execution, the time in which the process had no child. */
+		/** For each execution, the total of the times when the process had no child. */
 		this.own = new Float64Array(n);
 		this.onPath = new Float64Array(n);
 		this.names = new Uint32Array(n);
@@ -172,9 +172,10 @@ function countRunning(processes) {
 
 /**
  * Finds the critical path, from the end of the path to its beginning. The path of a process
- * contains the child that ends last. Before the start of that child, the path contains the last
- * child that ended before this start, and so on. Between these children, the path contains the
- * process itself. The part of the path within a child is found by the same rules.
+ * contains the child that ends last. Before the start of this child, the path contains the child
+ * that was the last to end before this start. Earlier children are found in the same way. At all
+ * other times of the process, the path contains the process itself. The part of the path within a
+ * child is found by the same rules.
  * @param {Lanes} made
  */
 function findPath(made) {
