@@ -455,8 +455,8 @@ static int run_program(struct run *run, struct recorder *rec, struct uft_err *er
 		warn_about_door(run, rec);
 
 	/*
-	 * Readers treat each directory with a file `info` as a recording. So `info` is written
-	 * after the files of recorder_open().
+	 * Readers treat each directory with a file `info` as a recording. In a recording, readers
+	 * expect the files that recorder_open() makes. So `info` is written after these files.
 	 */
 	if (ret == 0)
 		ret = infofile_begin(run, err);
@@ -710,9 +710,9 @@ static int run_nop(struct run *run, struct uft_err *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Wait for @child, and handle two other events meanwhile. If a task that has made this
-	 * process its tracer (PTRACE_TRACEME) stops, the task is released. If another child ends,
-	 * the child is reaped. Such a child was started before this process executed utrail.
+	 * Wait for @child. Meanwhile, release each stopped task whose tracer is this process
+	 * (PTRACE_TRACEME). Reap each other child that ends. All other children were started before
+	 * this process executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

@@ -92,9 +92,9 @@ int events_etrace_export(const struct opts *opts, const struct trace_data *data,
 }
 
 /*
- * If the recording is damaged, the events before the damage are written. A file with environment
- * variables of programs is readable only by the file's owner, because the variables may hold
- * secrets.
+ * If the recording is damaged, the events before the damage are written. If environment variables
+ * of programs are written, only the owner of the output file may read the output file, because the
+ * variables may hold secrets.
  */
 int events_etrace_build(const struct opts *opts, const struct trace_data *data, const char *name,
 			struct uft_err *err)

@@ -45,10 +45,10 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 
 /*
  * Notes a call of @fn that filters exclude. Such a call is not recorded, and has no frame. If the
- * innermost frame belongs to a call of @fn, @cyg_again counts the excluded call. Otherwise nothing
- * is counted, because was_unwanted() recognises the exit of the excluded call by @fn. The stack
- * pointer does not identify this exit: a function may jump to its exit hook, and the stack pointer
- * is then higher than at the entry.
+ * innermost frame belongs to a call of @fn, @cyg_again counts the excluded call. Otherwise no count
+ * is needed: when the excluded call exits, was_unwanted() sees that the innermost frame belongs to
+ * another function. The stack pointer cannot identify this exit: a function may jump to its exit
+ * hook, and the stack pointer is then higher than at the entry.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -63,10 +63,16 @@ static inline bool is_on_stack(const struct thread *t, uint64_t sp)
 }
 
 /*
- * HOT: true when the exit of @fn at @sp ends a call that filters have excluded. When a call with a
- * frame exits, @sp may be lower than at the entry (alloca(3)), or higher. So @sp alone does not
- * show that a call was excluded. If @sp is not above the innermost frame's slot, @fn and @cyg_again
- * decide.
+ * HOT: true when the exit of @fn at @sp ends a call that filters have excluded. @sp alone does not
+ * decide: when a call with a frame exits, the stack pointer may be lower than at the entry
+ * (alloca(3)), or higher.
+ *
+ * The result is false if filters exclude no calls now (planned_skips()), if @sp is outside of the
+ * stack of @t (is_on_stack()), or if @sp is above the innermost frame's slot. Otherwise the exit
+ * ends an excluded call in two cases:
+ * - The innermost frame does not belong to a call of @fn.
+ * - The innermost frame belongs to a call of @fn, and @cyg_again is not 0. In this case @cyg_again
+ *   is reduced by 1.
  */
 static inline bool was_unwanted(struct thread *t, uint64_t sp, uint64_t fn)
 {
@@ -136,8 +142,9 @@ static bool is_left_out_exit(struct thread *t, uint64_t sp, uint64_t fn)
 
 	if (!t->planned || !t->planned->plan || !planned_is_left_out(t, fn))
 		return false;
+	/* This loop ends at thread.last or earlier: the slot of thread.last is above every @sp. */
 	while (f->slot < sp)
-		f--; /* ends at the latest at thread.last, whose slot is above every @sp */
+		f--;
 	for (; f->slot == sp; f--) {
 		if (is_of(f, fn))
 			return false;
@@ -262,10 +269,10 @@ NOINLINE static void exit_unguarded(uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: enters a call of @fn about which the table thread->calls does not decide. The caller has set
- * the guard, and has checked that no open frame has a slot below @sp. This function and
- * enter_rule_open() use many registers. If these functions were inline, the hook would save more
- * registers in each call.
+ * HOT: enters a call of @fn, if the table thread->calls does not decide about the call.
+ * enter_by_plan() has set the guard, and has checked that no open frame has a slot below @sp.
+ * enter_rule() and enter_rule_open() use many registers. If these two functions were inline,
+ * enter_by_plan() would save more registers each time.
  */
 NOINLINE static void enter_rule(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
@@ -293,11 +300,12 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 }
 
 /*
- * The hooks choose one of the functions below, which are not inlined. So the hooks themselves save
- * no registers for excluded calls. Each of the functions sets the guard.
+ * The hooks call enter_alike(), enter_passing(), enter_left_alone(), enter_by_plan(), exit_alike()
+ * and exit_by_plan(). Each of these six functions sets the guard. If the functions were inlined, a
+ * hook would save registers even for a call that filters exclude.
  */
 
-/* HOT: enters a call of a thread whose @planned is NULL: all calls of the thread are alike. */
+/* HOT: enters a call of a thread whose @planned is NULL. */
 NOINLINE static void enter_alike(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);

@@ -16,8 +16,10 @@ struct reading;
  */
 
 /*
- * The state that decides about the next call. The selection inside of a call decides about the
- * calls that this call makes. The frame of a call keeps the selection from before the call.
+ * The filter state of a thread. The state decides about the thread's next call, and may change when
+ * a call begins. The selection around a call is the state before this change, and the frame of the
+ * call keeps this selection. The selection inside of a call is the state after the change, and
+ * decides about the calls that the call makes.
  *
  * @threshold_ns: a call is kept if it takes longer than this
  * @size: a call is kept if its function has this many bytes or more
@@ -41,15 +43,15 @@ enum planned_flags {
 	PLANNED_OFF = 1U << 2,	/* the call began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
-	PLANNED_READ = 1U << 5,	    /* values were read when the call began (PLAN_READ) */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: callers' slots hold the original addresses */
+	PLANNED_READ = 1U << 5,	    /* at the entry, the values of PLAN_READ were read */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: slots of outer calls hold original addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
  * Data of a frame that state_keep_back() has stored in thread->fast_base. The stubs do not pop such
- * a frame. A thread uses this struct while the thread is open or barred (planned_pass.h). In other
- * states, the thread uses planned_frame.before, in the same memory.
+ * a frame. planned_frame.open contains this struct while the thread is open or barred
+ * (planned_pass.h). In other states of the thread, planned_frame.before uses the same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
  *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
@@ -97,10 +99,10 @@ struct planned_known {
 #define PLANNED_KNOWN 1024
 
 /*
- * An entry of a table of functions. At a call of a function in the table, the probe need not look
- * up the function's rule. The stubs look up the address of each called function in such a table.
- * thread->calls points to the table for the thread's state, and is never NULL. Each line below
- * names a table, the state in which the table is used, and the functions in the table:
+ * An entry of a table of functions. When a function in the table is called, the probe need not look
+ * up the function's rule. The stubs look for each called function in such a table. thread->calls
+ * points to the table for the thread's state, and is never NULL. The list below has, for each
+ * table, the name, the state in which the table is used, and the functions in the table:
  *
  *   planned.skip_out       an open call is opted out: all functions
  *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
@@ -108,10 +110,10 @@ struct planned_known {
  *   planned.pass           the thread is open (planned_pass.h): functions for which
  *                          planned_may_pass() is true, and functions that are left out
  *                          (PLAN_LEFT_OUT)
- *   planned_no_calls       any other state: no function, so each call is looked at
+ *   planned_no_calls       any other state: none; C code decides about each call
  *
- * C code puts a function into the table at the function's first call. In an empty entry, @call and
- * @alone are 0.
+ * Each table starts empty. C code adds a function to a table at the function's first call. In an
+ * empty entry, @call and @alone are 0.
  *
  * @call: the address of a function that is recorded as if there were no plan. The address is
  *        negated if a call of the function opens a ready thread (planned_pass.h)
@@ -146,8 +148,9 @@ struct watch_state {
 /*
  * The state of one thread under a plan; struct thread points to it.
  *
- * @plan: the plan that decides about the thread's calls: probe.live as the thread saw it last. A
- *        plan stays mapped while it is @plan or @taking of a thread, or a frame needs it
+ * @plan: the plan that decides about the thread's calls, which is the value of probe.live that the
+ *        thread saw last. A plan stays mapped while any thread has the plan as @plan or @taking, or
+ *        while a frame needs the plan
  * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
  * @taking: the plan that planned_take_up() is about to make @plan
  * @is_simple: planned_fast.h may be used, because PLAN_ESTIMATE and PLAN_OPT_IN_LOCATION are not
@@ -162,14 +165,14 @@ struct watch_state {
  * @has_opted_in: the thread has called a function whose calls can open a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
- * @open_base: in a thread that is not settled, the innermost frame with a struct planned_frame;
- *             else NULL
- * @is_ready: planned_open() made the thread ready, not open. The first frame that is pushed above
- *            @open_base opens the thread, and thread->admitted is the place of this frame
+ * @open_base: in an open, ready or barred thread (planned_pass.h): the innermost frame with a
+ *             struct planned_frame. In any other thread: NULL
+ * @is_ready: planned_open() chose THREAD_READY, and not THREAD_OPEN. The first frame that is pushed
+ *            above @open_base opens the thread. thread->admitted is the place of this frame
  * @readings: the values that were read at the entry of each frame; NULL until the first values are
  *            read
- * @estimate_ns: with PLAN_ESTIMATE or FRAME_KEPT: the end time of calls that are found to have
- *               returned; 0: such calls end at the present time
+ * @estimate_ns: for PLAN_ESTIMATE and FRAME_KEPT: the end time of calls whose returns were not seen
+ *               (planned_begin_estimate()). 0: calls end at the present time
  * @args: payloads of ENTRYs that are not written yet; NULL until there is a payload. Unused pages
  *        take no memory
  */
@@ -219,9 +222,13 @@ uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
 
 /*
- * HOT: true when a call needs no frame because the call is opted out, or not opted in. In this
- * case, adds the function to a table (struct planned_place), so that the stubs skip later calls of
- * the function.
+ * HOT: true when a call needs no frame, for one of these reasons:
+ * - An open call is opted out.
+ * - The plan has PLAN_OPT_IN_FILTER, no open call is opted in, and the plan does not list the
+ *   called function.
+ *
+ * If the result is true, the function was added to a table (struct planned_place), so that the
+ * stubs skip later calls of the function.
  */
 bool planned_is_unwanted(struct thread *t, uint64_t addr);
 

@@ -14,19 +14,20 @@
 #define STUB_MEMORY_PAGE 4096
 
 /*
- * The stub memory of one module. The hooks in the probe may be too far away for a direct jump. So
- * stubs and gates jump to an address that they read from a cell.
+ * The stub memory of one module. The hooks in the probe may be too far from the module for a direct
+ * jump. So each hook has a cell with the hook's address. A stub or gate reads the address from the
+ * cell, and jumps to the address.
  *
- * As soon as a patch jumps to this memory, the memory stays mapped for ever, because a thread may
+ * After a patch was made to jump to this memory, the memory is never unmapped, because a thread may
  * be in a stub at any moment. When a probe leaves the process, the probe stores the address of
- * @pass in each cell. A later probe uses the memory again if the memory holds the code that the
- * later probe would write.
+ * @pass in each cell. A later probe in the process uses the memory again, if the memory holds the
+ * code that the later probe would write.
  *
  * @mark: MARK of stub_memory.c, written last
  * @bytes: the size of the whole memory
  * @cells: for each enum arch_hook, the address of the hook or of @pass. Only the page of the cells
  *         is writable
- * @pass: code that does nothing, in place of any hook
+ * @pass: code that only returns. After the probe has left, this code runs instead of each hook
  * @gates: for each enum arch_hook, code that jumps to the address in the cell
  */
 struct stub_memory {

@@ -19,8 +19,9 @@ typedef uint64_t name_facts;
 #define NAME_SHIFT 3
 
 /*
- * The bits above the function's address (CALLABLE_RESULT). The bits tell which arguments of a call
- * are recorded, and whether the result is recorded.
+ * In the word, the bits above the function's address tell which arguments of a call are recorded,
+ * and whether the result is recorded. The lowest of these bits stands for the result
+ * (CALLABLE_RESULT). The other bits stand for the arguments.
  */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
 #define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)

@@ -136,8 +136,8 @@ static void unmake_stream(struct making *making)
 }
 
 /*
- * Makes the struct pxt_view by which the reader of the stream reads. If a process traces itself,
- * the writers in this process share this view.
+ * Makes the struct pxt_view through which this process reads the stream. If the process traces
+ * itself, the writers in this process use the same view (pxt_process.views).
  */
 static int make_view(struct making *making, const struct pxt_registry *registry)
 {
@@ -160,12 +160,15 @@ static int make_view(struct making *making, const struct pxt_registry *registry)
 }
 
 /*
- * Starts the keeper, a process (keeper.c). If the calling process ends without shutting the stream
- * down, the keeper completes the stream's log, if any, and frees the stream's memory.
+ * Starts the keeper, a process (keeper.c). The keeper acts if the calling process ends without
+ * shutting the stream down. The keeper completes the stream's log, if the stream has a log, and
+ * frees the stream's memory.
  *
- * If there is no keeper, the process that opens the log does the keeper's work. If no process opens
- * the log in time, a later call of pxt_sweep() frees the memory (sweep.c). If there is neither a
- * keeper nor a log, a later call of pxt_sweep() frees the memory as well.
+ * If there is no keeper, another process does this work:
+ * - If the stream has a log, the process that opens the log completes the log and frees the memory.
+ *   If no process opens the log within the waiting time of sweep.c, a later call of pxt_sweep()
+ *   frees the memory.
+ * - If the stream has no log, a later call of pxt_sweep() frees the memory.
  */
 static void start_keeper(struct making *making)
 {

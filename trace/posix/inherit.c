@@ -1,6 +1,7 @@
 /*
- * Attaches a new process to the streams of its parent that have the attribute
- * POSIX_TRACE_INHERITED. After an exec, closes the streams that the process made before the exec.
+ * Attaches a new process to each stream that traces the process's parent and has the attribute
+ * POSIX_TRACE_INHERITED. After an exec, closes the streams that the earlier program of the process
+ * has made.
  */
 #include "posix/keeper.h"
 

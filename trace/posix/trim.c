@@ -1,7 +1,8 @@
 /*
- * Releases memory of a child that lives as long as its parent. If the child kept all pages, each
- * page that the parent writes to would exist twice. The child keeps private mappings of files (the
- * code and data of the program and its libraries), the stack, and the pages that the caller names.
+ * Releases memory that a child process has from its parent process. The child lives as long as the
+ * parent. If the child kept all pages, each page that the parent writes to would exist twice. The
+ * child keeps private mappings of files (the code and data of the program and its libraries), the
+ * stack, and the pages that the caller names.
  */
 #include "posix/keeper.h"
 

@@ -12,11 +12,11 @@
  * The place of an existing or new file.
  *
  * @dir_fd: the directory, opened with O_PATH
- * @name: the last name: not a link, unless @is_kernels
+ * @name: the last name of the path. After place_find(), not a link unless @is_kernels is set
  * @is_there: a file with the name @name exists, and @st describes the file
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
- * @is_shared: all users may create names in the directory, or its owner is neither the caller nor
- *         root. Write permission for the directory's group does not matter
+ * @is_shared: all users may create files in the directory, or the directory belongs neither to the
+ *         caller nor to root. Write permission for the directory's group does not matter
  */
 struct place {
 	int dir_fd;

@@ -31,9 +31,9 @@
  * @len: bytes in @buf
  * @flushed: number of bytes that sink_flush() has taken out of @buf
  * @write: writes @len bytes, or returns a negative errno
- * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). Later
- *         output is dropped. Callers check @failed after all output (sink_flush()). A caller that
- *         can end its work earlier checks @failed during the work
+ * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). After a
+ *         failure, output is dropped. At the end, the caller calls sink_flush(), which returns
+ *         @failed. During the output, a caller that can stop early checks @failed
  * @medium: MEDIUM_TERMINAL, unless the code that makes the output sets another medium
  * @has_broken: a text was not UTF-8, and the medium could not represent it (escape_add())
  */

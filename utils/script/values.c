@@ -19,7 +19,7 @@ void script_values_deinit(struct script_values *values)
 
 /*
  * Load an integer of unknown type. A register with a negative int may have zeros in its upper half.
- * Therefore, the largest 65535 numbers of 32 bits count as negative. argtext.c has the same rule.
+ * Therefore values from 0xffff0001 to 0xffffffff count as negative. argtext.c has the same rule.
  */
 static int64_t load_auto(const struct arg_value *value, bool big)
 {

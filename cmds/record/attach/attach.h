@@ -26,8 +26,9 @@ struct attach_how {
 
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
- * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. After
- * -ETIMEDOUT a thread is still in a call, so the probe is not taken out.
+ * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. The
+ * result -ETIMEDOUT means that a thread of the process is still in a call that attach_begin() made
+ * the thread do. In this case the probe is not taken out.
  *
  * After any error, if the recorder knows the process, the caller must call attach_end(), which
  * tries again to take the probe out. If the recorder does not know the process and the probe stays,
@@ -63,8 +64,8 @@ struct attach_patches {
 
 /*
  * Put hooks into a recorded process and take hooks out, as @job requires. All threads of the
- * process are stopped for a moment. Returns 0, or a negative errno with a text. After an error,
- * another call of attach_patch() makes the changes that are still missing.
+ * process are stopped for a moment. Returns 0, or a negative errno with a text in @err. After an
+ * error, some changes may be missing. Another call of attach_patch() makes the missing changes.
  */
 int attach_patch(pid_t pid, const struct attach_how *how, struct attach_patches *job,
 		 struct uft_err *err);

@@ -33,8 +33,9 @@ enum talk_state {
 };
 
 /*
- * A connection. It collects HELLO and the MODULEs. At READY the recorder does its work and answers.
- * The recorder never waits for a probe.
+ * A connection with a peer. The recorder stores the peer's HELLO and MODULE messages in this
+ * struct. When the peer sends READY, the recorder uses the stored messages, and answers. The
+ * recorder never waits for a probe.
  *
  * @list: ctl->talks.strangers or ctl->talks.believed
  * @seq: the number of the message that is being served

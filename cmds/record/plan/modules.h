@@ -23,11 +23,11 @@
  * @rules: the generation of the rules of -P and -U at the time when the function was left out.
  *         If a later rule of -P chooses the function, the function is recorded again
  * @can_go: the function has hooks that can be taken out
- * @stays: the hooks could not be taken out of some process
+ * @stays: in at least one process, the hooks could not be taken out
  * @is_back: the user has put the hooks back in. The function is recorded, and is not left out again
  * @is_told: readers were informed of @is_back
- * @reach: the greatest func.end in the list, up to and including this function. A function may
- *         contain other functions, so the ends in the list may be out of order
+ * @reach: the greatest func.end of this function and of all functions before it in the list. A
+ *         function may contain other functions, so func.end does not always ascend
  */
 struct module_left_out {
 	struct plan_func func;
@@ -44,16 +44,17 @@ struct module_left_out {
  * A file that was seen as a module of a process.
  *
  * @build_id: in hex, "" when the file has none
- * @is_instrumented: the file calls hooks of the probe, or has room for such calls
- * @has_functions: functions of the file can have records, because the file is instrumented or
- *         because some of these functions are patched
+ * @is_instrumented: functions of the file have calls of the probe's hooks, or room for such calls,
+ *         from the compiler
+ * @has_functions: functions of the file can have records, because @is_instrumented is true, or
+ *         because the recorder patches functions of the file
  * @switches_stacks: see struct object_program
- * @is_saved: the symbol file of the file is written
+ * @is_saved: the file's symbols were saved in the recording
  * @is_bound: @funcs is complete
  * @funcs: a list of struct plan_func: functions that options choose, and small functions (see
  *         binding.listed_below). Addresses are relative to the file's start
  * @left_out: a list of struct module_left_out, sorted by start
- * @patches: [0] for the file as a library, [1] as a program
+ * @patches: [0]: if the file is used as a library; [1]: if the file is used as a program
  * @own_frames: a list of struct own_frames, valid if @has_own_frames_known
  * @callers_why: the reason why some return addresses into the file are not replaced. NULL: all are
  *               replaced
@@ -82,9 +83,10 @@ struct known_module {
 
 /*
  * All modules. The list starts with the newest module. Modules stay in the list until the recording
- * ends. Only the control thread uses them. The struct starts as { 0 }.
+ * ends. Only the control thread uses the modules and this struct. The struct starts as { 0 }.
  *
- * @reads_as_peer: set after rights_enter(): only files that the traced process may read are used
+ * @reads_as_peer: rights_enter() has given the control thread the rights of a traced process. Files
+ *         that the traced process may not read are not used
  * @nr_left_out: the number of calls of known_module_get() that failed because of
  *               KNOWN_MODULES_MAX. Several failed calls for one file count several times
  */

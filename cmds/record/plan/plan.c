@@ -214,8 +214,9 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 }
 
 /*
- * Plan the functions in the modules of a new process image. The options are applied to the
- * functions of each file only once (bind_module()).
+ * Plan the functions in the modules of a new process image. At the first image with a file,
+ * bind_module() applies the options to the file's functions. Later images with the file use the
+ * result, known_module.funcs.
  */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)
@@ -292,9 +293,9 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 }
 
 /*
- * Adds to @out the functions that --overhead leaves out of the recording. All these functions share
- * one rule, which has the flag PLAN_LEFT_OUT. If the options give such a function a rule, the
- * function keeps the rule of the options.
+ * Adds to @out the functions that --overhead leaves out of the recording. If the options give such
+ * a function a rule, the function keeps this rule. The other functions share one rule, which has
+ * the flag PLAN_LEFT_OUT.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)

@@ -18,8 +18,8 @@
  * of the block.
  *
  * A block begins with varints: the number of rows, and the length of each column in bytes. The
- * columns follow. In the page, a block is compressed, if this build has zlib, and then encoded in
- * base64.
+ * columns follow. The page contains the block in base64. If this build has zlib, the block is
+ * compressed before it is encoded.
  */
 struct block {
 	struct strbuf columns[BLOCK_COLUMNS_MAX];

@@ -1,7 +1,7 @@
 /*
- * The runtimes of some languages find the frames of their code by the return addresses on the
- * stack. object_own_frames() finds such code in a file, because the probe must not replace return
- * addresses into such code.
+ * The runtimes of some languages use return addresses on the stack to find the frames of their
+ * code. So the probe must not replace a return address that points into such code.
+ * object_own_frames() finds such code in a file.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H
@@ -26,19 +26,19 @@ struct own_frames {
 };
 
 /*
- * Return addresses into some code of @file must not be replaced. Find this code. Append each range
- * of the code to @out, as a struct own_frames. Returns 0 or -ENOMEM. These ranges are found:
+ * Find the ranges of code in @file for which this holds: a return address into the range must not
+ * be replaced. Append each range to @out, as a struct own_frames. Returns 0 or -ENOMEM. These
+ * ranges are found:
  *
- * - all code of languages with a runtime of their own (runtimes.h)
- * - builtin functions of V8, which V8's compiler makes when the file is built; in a stripped
- *   library, each stretch of 16 KiB or more of code without call frame information
- * - code with an unwinder of its own, such as LuaJIT's interpreter. The mark of such code is a
- *   personality routine that uses no tables
- * - libraries that copy pieces of stacks: Ruby's continuation.so, and libraries whose code adds one
- *   register to both the stack pointer and the frame pointer (greenlet). Sections above 1 MiB are
- *   not searched for such code
- *
- * In a file with V8, only the ranges of V8's builtin functions are appended.
+ * - in a file of Go, OCaml or Haskell (runtimes.h): all code
+ * - in a file with V8: only the builtin functions, which V8's compiler makes when the file is
+ *   built. If symbols do not tell where the builtin functions are, as in a stripped library: each
+ *   range of at least 16 KiB of code without call frame information
+ * - functions with an unwinder of their own, such as LuaJIT's interpreter. The mark of such a
+ *   function is a personality routine that uses no tables
+ * - in a library that copies pieces of the stack: one section, with @is_everywhere. Such a library
+ *   is Ruby's continuation.so, or a library with code that adds one register to the stack pointer
+ *   and to the frame pointer (greenlet). Sections above 1 MiB are not searched for this code
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */

@@ -266,7 +266,8 @@ static void heritage_deinit(struct heritage *h)
 /*
  * Find the session that the origin of @task (task_origin()) had when the task began. If the origin
  * had no session of its own at that time, the result is the session that the origin has inherited.
- * Origins may form cycles, so no task is processed twice.
+ * Tasks may be origins of each other in a cycle. So the search ends at a task that was visited
+ * before.
  */
 static void inherit_first_session(const struct trace_data *data, const struct task *task,
 				  struct heritage *h)
@@ -305,9 +306,8 @@ static int complete_refs(struct trace_data *data)
 	if (!h.first || !h.is_known || !h.path)
 		return -ENOMEM;
 	/*
-	 * inherit_first_session() must not find inherited sessions among the tasks' own sessions.
-	 * Therefore no inherited session is added to a task before the search has ended for all
-	 * tasks.
+	 * inherit_first_session() must not take an inherited session for a task's own session.
+	 * Therefore the inherited sessions are added to the tasks after the searches for all tasks.
 	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);

@@ -12,11 +12,12 @@
 #include "utils/pipeline/recording/proc_file.h"
 
 /*
- * The data for reading the executions from proc.dat.
+ * The state while the executions are read from proc.dat.
  *
- * @running: maps from a pid to 1 + the index of its newest execution
+ * @running: maps a pid to 1 + the index of the newest execution with this pid
  * @cpus: the CPU of each task
- * @nr_tasks: the number of tasks, including the creator of the first program
+ * @nr_tasks: the number of known tasks. If proc.dat has an exec before the first fork, this number
+ *            includes the creator of the first program
  */
 struct loading {
 	struct executions *out;
@@ -40,7 +41,7 @@ static size_t find_running(const struct loading *load, int32_t pid)
 }
 
 /*
- * Append a copy of @made. The copy starts at load->last_ns, and has no children and no places.
+ * Append a copy of @made. The copy starts at load->last_ns, and has no children and no known CPUs.
  * Returns the index of the copy, or EXECUTION_NONE when memory is short.
  */
 static size_t append_execution(struct loading *load, const struct execution *made)
@@ -254,7 +255,7 @@ static int note_place(struct loading *load, const struct proc_record *rec, size_
 	return 0;
 }
 
-/* A PROC_CPU record tells the CPU of its task. This CPU applies to the task's later records. */
+/* A PROC_CPU record contains the CPU of a task. This CPU applies to later records of the task. */
 static int take_place(struct loading *load, const struct proc_record *rec, size_t at)
 {
 	int ret = rec->kind == PROC_CPU ? 0 : note_place(load, rec, at);

@@ -9,13 +9,13 @@
  * The rules of functions. Each reader looks up a function once. func_rules_init() fills the struct,
  * and func_rules_deinit() frees the memory of the struct's members.
  *
- * @filters: NULL: there are none
+ * @filters: the user's filters and triggers; NULL: there are none
  * @has_locations: some filter is about source files
  * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
  *         ignored
- * @uses: the flags (enum trigger_flags) of the specs that match a function of the recording. Flags
- *        in FILTERS_OPT_IN are also taken from specs that match no function. While a recording
- *        grows, all flags are taken from all specs
+ * @uses: the flags of @actions that the specs use. A spec that matches a function of the recording
+ *        adds all its flags. A spec that matches no function adds only its flags in FILTERS_OPT_IN.
+ *        If the recording grows while it is read, each spec adds all its flags
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

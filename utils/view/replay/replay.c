@@ -319,8 +319,9 @@ static void show_remaining(struct replay *replay)
 }
 
 /*
- * True when the time range has an event, even if the event is not shown. In a task whose calls are
- * filtered by duration, an event counts only if the event has passed that filter.
+ * True when a task has a call or an event in the time range. The call or event need not be shown.
+ * If the task's lane holds back calls (lane.holds_back), the task counts only if lane.has_passed is
+ * set.
  */
 static bool has_records(const struct pipeline *pipe)
 {

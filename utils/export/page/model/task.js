@@ -166,8 +166,8 @@ export function lowerBound(values, value) {
 }
 
 /**
- * A row is a list of indexes of calls, in ascending order. Returns the place in the row of the
- * first index above i.
+ * A row is a list of indexes of calls, in ascending order. Returns the position of the first
+ * element of the row that is greater than i, or row.length if there is none.
  * @param {Uint32Array} row
  * @param {number} i
  */

@@ -93,8 +93,8 @@ export class DiffTable {
 
 	#sorted() {
 		const { search: { isOn, matcher }, apps, state } = this.app, rows = this.find();
-		// A search for a name hides the rows with other names. But if a click on a row has
-		// started the search, all rows stay.
+		// A search for a name hides the rows with other names. A click on a row starts a
+		// search for the row's function. The search that a click has started hides no rows.
 		const isNamed = isOn && state.search !== exactly(state.func) && apps.some(({ search }) => search.hasFuncs);
 		const shown = rows.filter((row) => !isNamed || !matcher || matcher(row.name));
 		const column = DIFF_COLUMNS.find(({ key }) => key === this.column), sign = this.order === "up" ? 1 : -1;
