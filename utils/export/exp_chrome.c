@@ -258,8 +258,9 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 }
 
 /*
- * Writes each execution as an async slice, which is not on the thread's track. Slices on a thread's
- * track must not cross each other, but a call may continue after the end of an execution.
+ * Writes each execution of a program as an async slice, which is not on the thread's track. Slices
+ * on a thread's track must not cross each other. A call of a function may begin before a program's
+ * execution ends, and continue after that end.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

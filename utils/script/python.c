@@ -344,7 +344,7 @@ static void give_python_point(struct script *script, const struct script_point *
 	call_with(script, SCRIPT_EVENT, dict, ret);
 }
 
-/* Make the text of a path, or of a word of the command line. */
+/* Makes a Python string from @text, which is a path or a word of the command line. */
 static PyObject *make_word(struct runner *run, const char *text)
 {
 	return run->has_locale

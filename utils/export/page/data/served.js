@@ -224,7 +224,7 @@ export class Supplier {
 		/** The last state.generation whose processes and sources were loaded. */
 		this.completed = 0;
 		/**
-		 * Numbers of functions by name.
+		 * The number of each function. The key is the function's name.
 		 * @type {Map<string, number>}
 		 */
 		this.numbers = new Map();
