@@ -429,8 +429,8 @@ static int apply_default_opts(struct opts *opts, struct uft_err *err)
 static int parse_all(struct opts *opts, struct line *line, struct uft_err *err)
 {
 	/*
-	 * The line is parsed again together with the options of files. Only the second parse prints
-	 * messages.
+	 * This first parse of the line prints no messages. Then parse_with_former() parses the
+	 * files with options, parses the line again, and prints the messages.
 	 */
 	opts->msg.is_muted = true;
 

@@ -110,7 +110,7 @@ static struct check_event *make_event(const struct check_scan *scan, const char 
 	return event;
 }
 
-/* Reads "(NAME, FORMAT)", which follows the macro's name. */
+/* Reads "(NAME, FORMAT)" after "fstrace_check_decl_". */
 static int take_decl(struct check_scan *scan, struct check_calls *calls)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -300,7 +300,7 @@ static int add_use(struct check_calls *calls, const struct check_use *use)
 	return 0;
 }
 
-/* Reads "(EVENT, ARGUMENTS...)", which follows the macro's name. */
+/* Reads "(EVENT, ARGUMENTS...)" after "fstrace_check_use_". */
 static int take_use(struct check_scan *scan, struct check_calls *calls,
 		    const struct check_events *global)
 {

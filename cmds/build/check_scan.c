@@ -18,7 +18,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* Reads a line marker, `# 12 "file.c" 3`, or skips another directive. */
+/* Reads a line marker, such as `# 12 "file.c" 3`. Skips a directive of any other kind. */
 static void take_directive(struct check_scan *scan)
 {
 	const char *newline = memchr(scan->left.at, '\n', text_left(&scan->left));

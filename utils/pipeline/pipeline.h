@@ -1,4 +1,4 @@
-/* A recording as a stream of events: sources, stages, merge, and the view at its end. */
+/* A recording as a stream of events: sources, stages, merge, and the view that gets the events. */
 #ifndef UTRAIL_PIPELINE_H
 #define UTRAIL_PIPELINE_H
 
@@ -313,8 +313,8 @@ uint64_t lane_next_other_ns(const struct lane *lane);
 uint64_t lane_limit_ns(const struct lane *lane);
 
 /*
- * Set the number of the thread that reads the lane. It is below READERS_MAX. Each thread has its
- * own cache of addresses.
+ * Set the number of the thread that reads the lane. The number is below READERS_MAX. Each thread
+ * has its own cache of addresses.
  */
 void lane_set_reader(struct lane *lane, unsigned reader);
 

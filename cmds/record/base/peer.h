@@ -36,11 +36,13 @@ bool peer_is_pid(pid_t os_pid, pid_t pid);
 /* True when process @os_pid is in a pid namespace below the recorder's. */
 bool peer_is_elsewhere(pid_t os_pid);
 
+/* The largest number that peer_own_filters() returns. */
+#define PEER_FILTERS_MAX 9999UL
+
 /*
  * Returns the number of system call filters (seccomp) of the recorder. Processes that the recorder
  * starts inherit these filters.
  */
-#define PEER_FILTERS_MAX 9999UL
 unsigned peer_own_filters(void);
 
 /*

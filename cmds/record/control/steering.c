@@ -182,7 +182,10 @@ static void warn_ignored(const struct filter_entry *entry, struct strbuf *out)
 		    is_fixed ? "" : ": use 'trigger'");
 }
 
-/* Warns the client that @spec matches nothing. `record` has such a warning, too. */
+/*
+ * Warns the client that no function of the running processes matches @spec. For the options of
+ * `record`, filter_warn_unmatched() prints a similar warning.
+ */
 static void warn_no_match(const struct steering *steer, const struct spec *spec, struct strbuf *out)
 {
 	struct strbuf names cleanup_strbuf = { 0 };

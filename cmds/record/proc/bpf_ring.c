@@ -46,7 +46,7 @@ struct bpf_becoming {
  * The ended threads of a process. The end of the process is recorded when all threads have ended.
  *
  * @ended: the first thread has ended
- * @was_last: all other threads have ended
+ * @was_last: all threads other than the first thread have ended
  * @is_of_group: true: @status is the status of the whole process; false: @status is the status of
  *               the first thread
  */
@@ -131,8 +131,8 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 	leader->was_last |= is_last;
 	if (leader->ended && leader->was_last) {
 		/*
-		 * log->cpu is the CPU of the last thread. The first thread may have ended on
-		 * another CPU.
+		 * log->cpu is the CPU of the thread record->tid. If record->tid is not the first
+		 * thread, the first thread may have ended on another CPU.
 		 */
 		if (record->tid != record->pid)
 			ring->log->cpu = PROC_CPU_UNKNOWN;
@@ -238,8 +238,9 @@ static struct bpf_becoming *begin_becoming(struct bpf_ring *ring, pid_t pid)
 }
 
 /*
- * True for a name that may refer to a descriptor. Any name in /proc may refer to one. The recorder
- * cannot use such a name: the descriptor may be closed by now, and "self" would mean the recorder.
+ * True for every name in /dev/fd or /proc: the name may refer to a descriptor of the process. The
+ * recorder cannot use these names. The descriptor may be closed by now, and "self" would mean the
+ * recorder.
  */
 static bool is_by_descriptor(const char *name)
 {

@@ -149,7 +149,7 @@ static int is_repeated(struct etrace_writer *writer, int32_t tid, const struct p
 	return 0;
 }
 
-/* Mark a descriptor as open, and its open(2) as written. */
+/* Add @fd to the open descriptors of process @pid, and remove @fd from @writer->hidden. */
 static int show_fd(struct etrace_writer *writer, int32_t pid, uint32_t fd)
 {
 	int ret = etrace_fds_close(&writer->hidden, pid, fd);
@@ -201,8 +201,8 @@ static int put_close(struct etrace_writer *writer, int32_t pid, const struct pro
 		    etrace_fds_close(&writer->hidden, pid, fd) < 0)
 			return -ENOMEM;
 		/*
-		 * Do not search beyond the range. If @fd is UINT32_MAX, a search from @fd + 1 would
-		 * begin at 0.
+		 * Stop at the last descriptor of the range. If @fd is UINT32_MAX, a search from
+		 * @fd + 1 would begin at 0.
 		 */
 		fd = fd < act->numbers[1] ? etrace_fds_next(&writer->fds, pid, fd + 1) : -1;
 	}
@@ -312,7 +312,7 @@ static bool put_failure(struct etrace_writer *writer, enum proc_kind kind,
 			put_source(lines, act, kind == PROC_LINK_FAILED);
 		etrace_put(lines, kind == PROC_LINK_FAILED ? "LinkFailed|" : "RenameFailed|");
 		return true;
-	case PROC_SYMLINK_FAILED: /* the texts of a failed symlink(2) are not recorded */
+	case PROC_SYMLINK_FAILED: /* the record names neither the link nor its target */
 		etrace_put(lines, "SymlinkFailed|");
 		return true;
 	case PROC_CLONE_FAILED:
@@ -395,7 +395,7 @@ static int put_act(struct etrace_writer *writer, const struct proc_record *rec)
 		if (writer->choice.has_mounts)
 			put_umount(lines, &act);
 		return 0;
-	case PROC_INHERIT: /* not written: readers of the text infer it */
+	case PROC_INHERIT: /* not written: readers infer inherited descriptors */
 		return etrace_fds_open(&writer->fds, rec->pid, act.numbers[0]);
 	case PROC_NAME:
 		if (writer->choice.has_names)

@@ -86,9 +86,9 @@ struct dwarf_boxed_field {
 };
 
 /*
- * Find the boxed fields of struct @die, in the order of the struct's definition. Store the first
- * @max boxed fields in @fields. Returns the number of all boxed fields. @bytes is the size of the
- * struct.
+ * Find the boxed fields (struct dwarf_boxed_field) of struct @die, in the order of the struct's
+ * definition. Store the first @max boxed fields in @fields. Returns the number of all boxed fields.
+ * @bytes is the size of the struct.
  */
 unsigned dwarf_boxed_fields(struct dwarf_loader *loader, Dwarf_Die *die, uint32_t bytes,
 			    struct dwarf_boxed_field *fields, unsigned max);

@@ -6,7 +6,10 @@ static const struct event_field line[] = {
 	{ "message", FIELD_TEXT },
 };
 
-/* Get the line of extern.dat. A task's record with EVENT_ID_EXTERN_DATA has no line. */
+/*
+ * Get the text of a line of extern.dat. Returns false for a task's record that has the number
+ * EVENT_ID_EXTERN_DATA, because such a record is no line of extern.dat.
+ */
 static bool get_line(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
 {

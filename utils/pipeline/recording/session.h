@@ -64,8 +64,8 @@ void session_destroy(struct session *session);
 int session_load_map(struct session *session, struct uft_err *err);
 
 /*
- * Add a library loaded by dlopen(3). Lines may come in any order. All earlier results of
- * session_space() for @session become invalid. Returns 0 or -ENOMEM.
+ * Add the library of a DLOP line. dlopen(3) has loaded this library. DLOP lines may come in any
+ * order. All earlier results of session_space() for @session become invalid. Returns 0 or -ENOMEM.
  */
 int session_add_late(struct session *session, const struct task_line *line);
 

@@ -34,7 +34,8 @@ static double load_real(const struct arg_value *value, bool is_big)
 
 /*
  * True when @term is about the value of @spec.
- * @place: the number of @spec among the specs of its kind; used as index of a value on the stack
+ * @place: the position of @spec among the specs with the same spec->kind, from 1. For a value on
+ *         the stack, @place is the index
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {

@@ -126,7 +126,7 @@ struct stg_filter {
 void stg_filter_init(struct stg_filter *stage, struct call_filter *filter, size_t task);
 void stg_filter_deinit(struct stg_filter *stage);
 
-/* Copy the frames and the selection of @from to @to. Returns 0 or -ENOMEM. */
+/* Copy @from->frames and @from->now to @to. Returns 0 or -ENOMEM. */
 int stg_filter_copy(struct stg_filter *to, const struct stg_filter *from);
 
 /*

@@ -36,8 +36,8 @@
 #define STEPS_PER_ELEMENT 4
 
 /*
- * The work for the text of a record: @steps, plus @nr_dynamic times the length of the record's
- * longest string or array.
+ * The number of steps for the text of a record is @steps + @nr_dynamic * LENGTH. LENGTH is the
+ * length in bytes of the record's longest string or array of variable length.
  */
 struct work {
 	uint64_t steps;
@@ -94,7 +94,7 @@ static bool is_zero(const struct tep_print_arg *arg)
 
 static bool has_risk(const struct tep_print_arg *arg, unsigned depth);
 
-/* True when the element of the array is certainly within the buffer. */
+/* True when element @index of @array is certainly within the buffer of kernelfields_room(). */
 static bool is_near(const struct tep_print_arg *array, const struct tep_print_arg *index)
 {
 	uint64_t element = sizeof(uint64_t);
