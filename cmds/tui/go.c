@@ -1,4 +1,4 @@
-/* Makes the views that keys lead to (see state.h). */
+/* Makes the views that the user chooses with the keyboard (see state.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,7 +339,7 @@ int go_chosen(struct tui *tui)
 	return TUI_GRAPH;
 }
 
-/* --- the change of all views to a new reading of the recording --- */
+/* --- changing the views to a new struct tui_reading --- */
 
 static int take_program(struct tui *tui, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* The common case of a call and of a return. No function is called in this case. */
+/* Handles calls and returns in the common case. This code calls only inline functions. */
 #ifndef UTRAIL_LIBMCOUNT_FAST_H
 #define UTRAIL_LIBMCOUNT_FAST_H
 
@@ -27,8 +27,8 @@ static inline struct thread *fast_guard(void)
 }
 
 /*
- * Does the work of hot_clock(), but does not store last_ns. Returns false when the clock needs a
- * new fit.
+ * Does the work of hot_clock(), but does not store last_ns. Returns false when the CPU's counter
+ * is not fitted to the kernel's clock (clock_refit()), or when the fit is too old.
  */
 static inline bool fast_clock(const struct thread *t, uint64_t *now_ns)
 {

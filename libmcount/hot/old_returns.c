@@ -1,4 +1,4 @@
-/* Return addresses of frames that were given up (see old_returns.h). */
+/* The true return addresses of abandoned frames (see old_returns.h). */
 #include "libmcount/hot/old_returns.h"
 
 #include <stdatomic.h>

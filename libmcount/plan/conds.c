@@ -6,9 +6,14 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/automaton.h"
 
-/* The call whose arguments are compared. */
+/*
+ * The call whose arguments are compared.
+ *
+ * @behind: the end of the array of comparisons. The texts and automatons that the comparisons use
+ *          begin there
+ */
 struct subject {
-	const struct plan_cond *behind; /* the end of the comparisons; their texts follow it */
+	const struct plan_cond *behind;
 	const uint64_t *slot;
 	const struct arch_regs *regs;
 };
@@ -117,8 +122,8 @@ static uint64_t narrow_extended(uint64_t mantissa, uint16_t head)
 		return sign;
 
 	/*
-	 * The mantissa has 64 bits, 11 more than that of a double. A double does not store the
-	 * highest bit.
+	 * The mantissa has 64 bits. The mantissa of a double has 53 bits, 11 fewer. A double does
+	 * not store the highest of its 53 bits.
 	 */
 	uint64_t kept = mantissa >> 11;
 	uint64_t rest = mantissa & 0x7ff;
@@ -240,8 +245,9 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 }
 
 /*
- * True when the text of a Python value, as a number, meets @cond. If the text is not a number, the
- * result is false.
+ * True when a Python value is a number that meets @cond. The number of a float is @real in struct
+ * capture_text. For other values, callable_text_number() reads the number from the value's text.
+ * If the text is not a number, the result is false.
  */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {

@@ -55,7 +55,7 @@ static void add_octets(struct fst_text *payload, struct fst_values *values)
 	const void *octets = va_arg(values->list, const void *);
 	ssize_t len = va_arg(values->list, ssize_t);
 
-	/* NULL is recorded as an empty text, as in a line of the log. */
+	/* NULL becomes an empty text. In a line of the log (log.c), NULL is empty as well. */
 	fst_add_bytes(payload, octets ? octets : "", octets && len > 0 ? len : 0);
 }
 

@@ -77,7 +77,7 @@ enum pxt_run {
 	PT_RUNS = 1,
 	PT_IS_FULL = 2,
 	PT_RESTARTS = 4,   /* a full stream: it runs again when all events were read or flushed */
-	PT_SAYS_STOP = 8,  /* a full stream: the automatic STOP was not read yet */
+	PT_SAYS_STOP = 8,  /* a full stream: an automatic STOP must still be read or flushed */
 	PT_IS_CLOSED = 16, /* the stream has ended for ever */
 	PT_WAS_CLOSED = 32,
 	PT_IS_STOPPING = 64, /* the stream's last STOP is about to be recorded */
@@ -451,7 +451,7 @@ static inline uint64_t pxt_now_ns(void)
 		if (PT_LIKELY(ticks < thread->fit.limit))
 			ns = thread->fit.base_ns + (ticks * thread->fit.scale >> 32);
 		atomic_signal_fence(memory_order_seq_cst);
-		/* If the base has changed, a signal handler has made a new fit meanwhile. */
+		/* If the base has changed, a signal handler has replaced thread->fit. */
 		if (PT_UNLIKELY(thread->fit.base_counter != base))
 			ns = 0;
 	}
@@ -701,9 +701,15 @@ void pxt_want_look(struct pxt_stream *stream);
 void pxt_flusher_published(struct pxt_handle *handle);
 /* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);
-/* @is_told: pxt_flushers_first_ended() will be called. If it is false, flushers look in /proc. */
+/*
+ * @is_told: true if pxt_flushers_first_ended() will report the end of the first thread. If @is_told
+ *           is false, flushers check in /proc whether the first thread has ended
+ */
 void pxt_flushers_watch_first(bool is_told);
-/* Called in a forked child, which has no flushers. Its only thread is its first thread. */
+/*
+ * Called in a forked child. The child has no flushers. The thread that forked is the child's first
+ * thread, and has not ended.
+ */
 void pxt_flushers_in_child(void);
 
 /* prerecorded.c */

@@ -1,4 +1,8 @@
-/* The messages MODULE and READY. A probe reports the modules of its process, and gets a plan. */
+/*
+ * The messages MODULE and READY. A probe reports modules of its process, and ends the report with
+ * READY. The answer to READY has a plan (utils/format/probe/plan.h). A forked child gets no plan,
+ * because the child has the plan of its parent.
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_READY_H
 #define UTRAIL_CMDS_RECORD_CONTROL_READY_H
 

@@ -222,7 +222,10 @@ static void see_call(struct tracing *t, struct tracee *tracee, int64_t result)
 	stopped_reset(&tracee->call);
 }
 
-/* Notes a system call before it runs. The filter has stopped the task. */
+/*
+ * Notes a system call before the call runs. A seccomp filter has stopped the task: the recorder's
+ * filter (filter.h), or a filter that the program has installed.
+ */
 static void see_call_begin(struct tracing *t, struct tracee *tracee)
 {
 	struct __ptrace_syscall_info info = { 0 };

@@ -15,9 +15,9 @@
 bool graph_fits_instance(int instance_fd);
 
 /*
- * Set up the tracer in kernel->instance_fd for @pid and its descendants. The settings choose the
- * functions and the depth. The tracer starts when the caller writes "1" to tracing_on. Returns 0,
- * or a negative errno with @err.
+ * Set up the tracer in kernel->instance_fd for @pid and its descendants. The functions and the
+ * maximum depth come from kernel->settings. The tracer starts when the caller writes "1" to
+ * tracing_on. Returns 0, or a negative errno with @err.
  */
 int graph_set_up(struct kernel *kernel, pid_t pid, struct uft_err *err);
 

@@ -196,7 +196,10 @@ static bool is_of_kernel(int32_t tid)
 	return tid > 0 && tid < RING_FIRST_STACK_TID;
 }
 
-/* Notes the owner again: tasks_clear() may have forgotten it after tasks_claim(). */
+/*
+ * Notes again that @proc owns task @tid. tasks_claim() or tasks_claim_child() has noted this
+ * owner, but tasks_clear() may have removed the owner afterwards.
+ */
 static void note_owner(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (is_of_kernel(tid))
@@ -222,7 +225,7 @@ int32_t tasks_claim(struct tasks *tasks, struct process *proc, int32_t tid)
 {
 	if (tid <= 0 && tid != RING_TID_STACK)
 		return 0;
-	/* The number of the process was checked when the process reported itself. */
+	/* The recorder checked proc->pid when the process sent HELLO. */
 	if (tid == proc->pid)
 		return claim_tid(tasks, proc, proc->os_pid, PEER_TASK_OWN);
 	if (!is_of_kernel(tid))

@@ -27,7 +27,7 @@ struct source_file {
 };
 
 struct sources {
-	struct strmap by_name; /* the number of a file, plus one */
+	struct strmap by_name; /* maps source_file.key to the index in @files, plus one */
 	struct source_file *files;
 	size_t nr;
 	size_t bytes; /* bytes of all lines in the page */

@@ -106,7 +106,10 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 	rule->clears |= cleared_by(item);
 	if (is_action(item))
 		return 0;
-	/* Report "arg" or "argx" as a wrong argument: it is hardly the name of a library. */
+	/*
+	 * An item such as "arg" or "argx" is probably a wrong argument, not the name of a module.
+	 * add_argument() reports the error.
+	 */
 	if (spec_begins_with(item, "arg") || spec_begins_with(item, "fparg") ||
 	    spec_begins_with(item, "retval"))
 		return add_argument(rule, item, source, err);

@@ -32,11 +32,16 @@ static int compare_pairs(const void *a, const void *b)
 	return order ? order : compare_names(x->callee, y->callee);
 }
 
-/* Collects one pair of caller and callee for each node. fold() unites equal pairs. */
+/*
+ * Collects one pair of caller and callee for each node. fold() unites equal pairs.
+ *
+ * @open: element N is the number of nodes of function N on the path from the root to the current
+ *        node
+ */
 struct collector {
 	struct callers *callers;
 	size_t cap;
-	uint32_t *open; /* open calls of each function at the current node, by function id */
+	uint32_t *open;
 	size_t nr_open;
 	bool of_counter; /* add up a counter, not times */
 };

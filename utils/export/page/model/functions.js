@@ -1,4 +1,4 @@
-/** Functions: their sums, their callers and their callees. */
+/** Adds up the calls and times of each function. Finds the callers and callees of a function. */
 import { sumTask } from "./sums.js";
 
 /**
