@@ -202,9 +202,9 @@ static void add_branches(const struct graph_view *view, uint32_t at, struct strb
 }
 
 /*
- * Draws the line of the tree that leads to item @at, and appends this branch to @out. An item
- * without siblings has no branch. The mark of a folded call is the last character of the call's
- * branch. If the call has no branch, the mark replaces the blank at the end of @out.
+ * Appends the branch of item @at to @out: the short line that connects the item with the tree. An
+ * item without siblings has no branch. The branch of a folded call ends with a mark. If a folded
+ * call has no branch, the mark replaces the blank at the end of @out.
  */
 static void add_branch(const struct graph_view *view, uint32_t at, struct strbuf *out)
 {

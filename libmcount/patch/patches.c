@@ -398,14 +398,14 @@ static void write_ahead(const struct dl_phdr_info *info, int fd, struct patched_
 
 /*
  * Writes the patches of @module into the text. Returns the number of patches that could not be put
- * in place, without those that have PLAN_PATCH_SILENT. @is_alone: there is no other thread
+ * in place. Patches with PLAN_PATCH_SILENT are not counted. @is_alone: there is no other thread
  */
 static uint32_t put_in(const struct dl_phdr_info *info, struct patched_module *module,
 		       bool is_alone)
 {
 	int fd = text_open();
 	uint32_t failed = 0;
-	bool is_in = false; /* true: the last patch that had to be written is in place */
+	bool is_in = false; /* true: the most recent put_patch() has succeeded */
 
 	if (is_alone)
 		write_ahead(info, fd, module);

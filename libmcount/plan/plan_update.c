@@ -183,9 +183,10 @@ void plan_update_begin(void)
 
 	if (page == MAP_FAILED) {
 		/*
-		 * The recorder cannot clear probe_skips, because the arena's header is not mapped
-		 * at steer_page. So probe_skips becomes false here, and the stubs skip no calls.
-		 * Each call runs a hook, and the hook looks for a new plan.
+		 * The arena's header is not mapped at steer_page, so the recorder cannot clear
+		 * probe_skips to announce a new plan. Without an announcement, each call must look
+		 * for a new plan. While probe_skips is false, the stubs skip no calls, and each
+		 * call runs a hook. With &always, each hook looks for a new plan.
 		 */
 		probe.news = &always;
 		probe_skips = false;

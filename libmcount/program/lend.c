@@ -111,7 +111,7 @@ static void take_back(void *arg)
 	bool is_quiet = own_quiet_begin(&mask);
 	struct ring *r = lent->ring;
 
-	/* If the ring is still RING_CLAIMED, no child has run lend_begin(). Then free the ring. */
+	/* If no child has run lend_begin(), the ring is still RING_CLAIMED, and is freed here. */
 	if (r && atomic_load(&r->state) == RING_CLAIMED) {
 		lent->ring = NULL;
 		atomic_store_explicit(&r->state, RING_FREE, memory_order_release);

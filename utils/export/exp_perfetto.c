@@ -80,8 +80,9 @@ enum {
 /*
  * @task: the task whose events are being written; the packets of each task are a sequence
  * @known: for each function id, the last sequence that has defined the function's name
- * @last_ns: the latest time in the events of @task that were read. The next packet gets this time,
- *           because the times in a sequence must not go backwards
+ * @last_ns: the latest time of an event of @task, up to and including the present event. Each
+ *           packet gets this time instead of the time of its event, because the times in a sequence
+ *           must not go backwards
  * @clock_id: the clock of all times: CLOCK_ID_*
  */
 struct perfetto {
@@ -330,9 +331,9 @@ static void add_annotation(struct perfetto *p, const char *name, const char *tex
 }
 
 /*
- * The slow path: write the beginning or the end of a call. If there are arguments or a return
- * value, write these values. If the sequence has not defined the function's name, define the name
- * at a beginning.
+ * The slow path: write the beginning or the end of a call. The recorded arguments, or the recorded
+ * return value, become an annotation. If the sequence has not defined the function's name, the
+ * packet for the beginning of the call defines the name.
  */
 static void write_edge(struct export *ex, const struct nest_task *open, const struct event *event,
 		       const struct nest_edge *edge)

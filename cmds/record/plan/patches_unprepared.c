@@ -113,9 +113,10 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 
 /*
  * Stores in each rule whether the rule matches a function that can be patched. If a matching
- * function is chosen, but cannot be patched, the reason is also stored in the rule. A function may
- * not be chosen, for example because of a rule "!FUNC". No reason is stored for such a function. If
- * the kind of such a function is FUNCTION_WHOLE, the function counts as one that can be patched.
+ * function is chosen, but cannot be patched, the reason is also stored in the rule. For a function
+ * that is not chosen, for example because of a rule "!FUNC", no reason is stored. An unchosen
+ * function of the kind FUNCTION_WHOLE is assumed to be patchable, and any other unchosen function
+ * is assumed to be unpatchable.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

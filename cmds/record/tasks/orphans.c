@@ -124,8 +124,9 @@ static void wait_for_newborns(const struct processes *procs)
 static bool is_known(struct processes *procs, const struct process *proc, pid_t pid)
 {
 	/*
-	 * A process that has mapped the page of notes counts as a descendant of the program. The
-	 * recorder has mapped this page, but is no descendant, so the recorder counts as known.
+	 * An unknown process that has mapped the page of notes is treated as a descendant of the
+	 * program. The recorder has mapped this page, but is no descendant. So the function
+	 * returns true for the recorder's pid.
 	 */
 	return pid == getpid() || (proc && proc->pidfd >= 0) || is_watched(procs, pid);
 }

@@ -293,10 +293,10 @@ static int search_task(const struct index *index, size_t number, const struct pa
 		.nr_wanted = search->kinds ? index->nr_kinds : contexts->nr,
 		.at_ns = search->at_ns,
 		/*
-		 * Calls that begin at the same time are ordered by the numbers of their tasks.
-		 * @number is the number of this task. If @number is above search->task, this task's
-		 * calls that begin at @at_ns come after the start of the search. If @number is
-		 * below search->task, these calls come before the start of the search.
+		 * Calls that begin at the same time are ordered by the numbers of their tasks. If
+		 * @number is above search->task, all calls of task @number that begin at
+		 * search->at_ns come after the place of the search (struct part_search). If @number
+		 * is below search->task, all these calls come before the place.
 		 */
 		.depth = number == search->task	 ? search->depth
 			 : number > search->task ? -1

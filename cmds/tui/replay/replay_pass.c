@@ -23,8 +23,8 @@
 /*
  * The open calls of a task.
  *
- * @kept: for one open call: a copy of the call, which belongs to the marks. NULL: no mark was made
- *        while the call was open
+ * @kept: a copy of the open call. The marks own the copy (replay_marks.calls). NULL: no mark was
+ *        made while the call was open
  */
 struct open_stack {
 	struct open_frame {
@@ -247,10 +247,12 @@ static int show_waiting(struct replay_pass *pass)
 
 /*
  * Called before @event is shown, when the lines of all earlier events are complete. Adds a mark to
- * pass->marks if at least PAGE_LINES lines were made after the last mark, and if @event has a later
- * time than all earlier events. Returns ENOUGH in two cases: pass->look ends the pass, or the pass
- * has reached line pass->end. If pass->marks is not NULL, the second case needs a new mark.
- * Otherwise returns 0 or a negative errno.
+ * pass->marks if pass->look does not end the pass, at least PAGE_LINES lines were made after the
+ * last mark, and @event has a later time than all earlier events.
+ *
+ * Returns ENOUGH when pass->look returns PASS_IS_DONE, or when the pass has reached line pass->end.
+ * If pass->marks is not NULL, a pass that has reached pass->end goes on until this function adds a
+ * mark. Otherwise returns 0 or a negative errno.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

@@ -295,7 +295,7 @@ static int go_to_slow(struct replay_view *view, struct uft_err *err)
 	return 0;
 }
 
-/* --- calls of the same caller --- */
+/* --- calls by one caller --- */
 
 /* Returns the cursor's line or, if a call ends at this line, the line of the call's entry. */
 static uint64_t entry_of_cursor(struct replay_view *view)

@@ -17,7 +17,10 @@
  */
 #define STACK	      4096
 
-/* The two low bits of a token's first byte. A context is a result of context(). */
+/*
+ * The two low bits of a token's first byte. A context is a hash of compact_coder.top and
+ * compact_coder.last (see context()).
+ */
 enum token {
 	TOKEN_LIKELY,	/* the most recent symbol in this context */
 	TOKEN_UNLIKELY, /* in this context: the most recent symbol other than TOKEN_LIKELY's */

@@ -415,9 +415,9 @@ struct control_error control_error_about(const void *packet, enum control_verdic
 size_t control_address_parse(const char *address, uint8_t secret[CONTROL_SECRET_BYTES]);
 
 /*
- * Returns the number of system call filters in a well-formed @address: the part after the secret.
- * Returns 0 if @address has no such part. If @address has this part, control_address_add_filter()
- * adds 1 to the number.
+ * In a well-formed @address, the number of system call filters may follow the secret. Returns this
+ * number, or 0 if no number follows. control_address_add_filter() adds 1 to the number, and does
+ * nothing if no number follows.
  */
 unsigned control_address_filters(const char *address);
 void control_address_add_filter(char *address);

@@ -461,7 +461,7 @@ enum plan_kind {
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	    /* struct plan_rule */
 	PLAN_CONDS = 6,	    /* struct plan_cond. Some entries contain texts or automatons instead */
-	PLAN_STEPS = 7,	    /* struct capture_step. A struct box_step takes several entries */
+	PLAN_STEPS = 7,	    /* struct capture_step, or struct box_step in BOX_STEP_UNITS entries */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */

@@ -1,7 +1,7 @@
 /*
- * The runtimes of some languages use return addresses on the stack to find the frames of their
- * code. So the probe must not replace a return address that points into such code.
- * object_own_frames() finds such code in a file.
+ * The runtime of a language such as Go finds the frames of Go code by the return addresses on the
+ * stack. The probe must not replace a return address that points into code of such a language.
+ * object_own_frames() finds this code in a file.
  */
 #ifndef UTRAIL_OBJECT_OWN_FRAMES_H
 #define UTRAIL_OBJECT_OWN_FRAMES_H

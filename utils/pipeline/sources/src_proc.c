@@ -96,9 +96,8 @@ static int note_child(struct src_proc *src)
 	if (!task)
 		return -ENOMEM;
 	/*
-	 * The kernel may give the tid of an ended task to a new task. If the entry in the list
-	 * already has a start time, the entry may describe an earlier task with this tid. Such an
-	 * entry is not changed.
+	 * The kernel may give the tid of an ended task to a new task. If task->start_ns is set,
+	 * @task may describe an earlier task with the tid made.child, and is not changed.
 	 */
 	if (task->start_ns)
 		return 0;
