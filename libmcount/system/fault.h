@@ -13,7 +13,7 @@
  *
  * If the thread blocks the signal of a fault, the fault ends the program. So a thread looks at its
  * signal mask before its first read, and stores in fault_state whether a fault would call the
- * probe's handler. Unless a fault would call the handler, the thread reads with
+ * probe's handler. If a fault would not call the probe's handler, the thread reads with
  * fault_copy_careful() or fault_copy_string_careful(). These events may change the mask:
  *
  * - a call of a function that fault.c interposes, such as sigprocmask(2)

@@ -11,8 +11,8 @@
 void seal_before_filter(uint64_t program);
 
 /*
- * COLD, before this thread gets a seccomp filter that the probe cannot read. From now on the probe
- * makes no system call.
+ * COLD. Called before this thread gets a seccomp filter that the probe cannot read. After this call
+ * the probe makes no system call.
  */
 void seal_all(void);
 

@@ -145,8 +145,9 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 		if (recorded != last)
 			free(recorded);
 		/*
-		 * Without forget_event(), the event's records and lines would still have the common
-		 * format that the log had before.
+		 * The log has a new common format, but declare() has failed. Without
+		 * forget_event(), the event's records and lines would still have the log's former
+		 * common format.
 		 */
 		if (last && atomic_load(&last->id) && last->common != common)
 			forget_event(impl);
@@ -213,7 +214,8 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 	/* begin() and end() must get the same number, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	struct fst_values copy; /* the caller reads @values again if @place is too small */
+	/* Only this copy is read. If @place is too small, the caller still has to read @values. */
+	struct fst_values copy;
 	struct fst_text payload;
 	int found = to->begin(id, &place);
 

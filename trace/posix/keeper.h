@@ -130,9 +130,9 @@ struct pxt_log_part *pxt_unfinished(struct pxt_stream *stream, size_t bytes);
 /*
  * Called by a process that opens a log. If the owner of the log's stream is alive, the log does not
  * change. Otherwise, wait at most a second until the keeper begins to complete the log. If the
- * keeper or another process is completing the log, wait at most a minute for the end of this work.
- * The wait ends earlier after ten seconds without progress. After the wait, complete the log if no
- * other process has completed the log.
+ * keeper or another process is completing the log, wait until the log is complete, but at most a
+ * minute. This second wait ends earlier if the log makes no progress for ten seconds. After the
+ * waits, complete the log if no other process has completed the log.
  */
 void pxt_finish_file(int fd);
 /*

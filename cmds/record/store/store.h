@@ -1,6 +1,6 @@
 /*
- * A store is the destination of a recording, and has the recording as named files. In the recorder,
- * only the functions of stores open these files.
+ * A store is the destination of a recording. A store keeps the recording as named files. In the
+ * recorder, the functions of stores open these files, and no other code does.
  */
 #ifndef UTRAIL_CMDS_RECORD_STORE_STORE_H
 #define UTRAIL_CMDS_RECORD_STORE_STORE_H

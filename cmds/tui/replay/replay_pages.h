@@ -38,8 +38,8 @@ struct replay_page {
  *
  * @nr_lines: the number of known lines
  * @is_complete: all lines of the present records are known
- * @can_seek: passes can begin at marks. If @can_seek is false, the user filters the recording, and
- *            @kept must have all lines
+ * @can_seek: passes can begin at marks. If the user filters the recording, @can_seek is false. In
+ *            this case all lines are read from @kept, so @kept must have all lines
  * @wants_kept: the thread that keeps lines must be started or restarted
  * @stops: returns true when the user has pressed a key to end a wait. @stops may be NULL
  */

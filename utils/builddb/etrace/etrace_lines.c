@@ -34,9 +34,9 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...)
 
 /*
  * The state while a text is written in pieces. A piece after a newline has the tag Cont. All other
- * pieces have the same tag.
+ * pieces have the tag @tag.
  *
- * @tag: the tag of the other pieces; NULL: this tag is "A[@number]", for argument @number
+ * @tag: NULL: the tag is "A[@number]", for argument @number
  * @is_counted: a number follows each @tag, as in "Env[0]"
  * @nr_parts: with @is_counted: the number for the next @tag, starting at 0
  * @is_behind_newline: the previous piece had the tag Cont. A line Cont_end must come before a line

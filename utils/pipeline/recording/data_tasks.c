@@ -307,7 +307,8 @@ static int complete_refs(struct trace_data *data)
 		return -ENOMEM;
 	/*
 	 * inherit_first_session() must not take an inherited session for a task's own session.
-	 * Therefore the inherited sessions are added to the tasks after the searches for all tasks.
+	 * Therefore tasks get their inherited sessions only after inherit_first_session() has run
+	 * for every task.
 	 */
 	for (size_t i = 0; i < data->nr_tasks; i++)
 		inherit_first_session(data, &data->tasks[i], &h);

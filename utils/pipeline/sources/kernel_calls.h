@@ -38,8 +38,8 @@ struct kernel_frame {
  * - Calls that were entered before the recording are left out.
  * - A call whose return was lost ends at the latest possible time.
  * - The clocks of the probe and of the kernel differ. So a call of the kernel may seem to contain a
- *   record of the task. If the kernel's time differs by less than KERNEL_CALLS_SKEW_NS, the
- *   kernel's time is corrected.
+ *   record of the task. In this case, if the times of the kernel's event and of the record differ
+ *   by less than KERNEL_CALLS_SKEW_NS, this source corrects the time of the kernel's event.
  * - The kernel reports SCHED_IN within the first call that is entered after SCHED_OUT
  *   (finish_task_switch). This source delivers SCHED_IN before that call, so the self time of
  *   that call does not include the time off the CPU.
