@@ -222,8 +222,9 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 
 /*
  * In a child that a handler has forked: gives up the private memory that has replaced the parent's
- * ring. The interrupted hook may have moved records of the aside to this memory, which no recorder
- * reads. This function clears the mark, so that the records are moved again, to the child's ring.
+ * ring. No recorder reads the private memory. The interrupted hook may have moved records of the
+ * aside to the private memory. This function clears the mark of the aside (struct aside_mark), so
+ * that these records are moved again, to the child's ring.
  */
 static void leave_ring(struct thread *t)
 {

@@ -141,7 +141,7 @@ static inline void record_instant(struct thread *t, uint64_t addr)
 	unsigned depth = t->top - t->frames;
 	char *at;
 
-	/* The records would give the call a duration of 0, and -t leaves out such short calls. */
+	/* With -t, nothing is written: the call would have a duration of 0, which is too short. */
 	if (t->threshold_ns)
 		return;
 	at = hot_reserve(t, 2 * sizeof(struct record));

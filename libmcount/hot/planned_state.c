@@ -40,7 +40,10 @@ uint64_t planned_own_return(const struct frame *f)
 	return f->ret;
 }
 
-/* Does not change the slot of @f, so that @f returns to the trampoline. */
+/*
+ * Never changes the slot of @f. If this slot has the trampoline's address, the return of @f still
+ * leads to the trampoline.
+ */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows)
 {
 	const uint64_t ours = (uint64_t)arch_return_trampoline;
@@ -140,7 +143,8 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	struct selection s = p->now;
 
 	/*
-	 * The recorded calls above the frame planned.open_base have not reduced planned.now.depth.
+	 * The recorded calls whose frames were pushed after planned.open_base have not reduced
+	 * planned.now.depth. So the number of these calls is subtracted here.
 	 */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
@@ -392,8 +396,8 @@ void planned_begin_aside(struct thread *aside, const struct thread *t)
 	p->args_top = 0;
 	/*
 	 * The plan of @t stays mapped while a hook of @t is interrupted. An earlier signal handler
-	 * may have left another plan in @aside. This other plan must not be read, because it may be
-	 * unmapped already.
+	 * may have left the address of another plan in p->plan. The other plan may be unmapped
+	 * already, so this function must not read the other plan.
 	 */
 	if (p->serial != of->serial) {
 		p->plan = NULL;

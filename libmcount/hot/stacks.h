@@ -5,7 +5,7 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A stack that the program has made has a thread state, a ring and a task id of its own
+ * If the program makes a stack, this stack gets a thread state, a ring and a task id of its own
  * (RING_FIRST_STACK_TID and above). Any thread may later switch to such a stack. The probe notices
  * the switch at the next call or return, because the slot (struct frame) of this call or return
  * lies on the new stack.

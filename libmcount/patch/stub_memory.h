@@ -18,8 +18,8 @@
  * jump. So each hook has a cell with the hook's address. A stub or gate reads the address from the
  * cell, and jumps to the address.
  *
- * After a patch was made to jump to this memory, the memory is never unmapped, because a thread may
- * be in a stub at any moment. When a probe leaves the process, the probe stores the address of
+ * After stub_memory_make() has returned the memory, the memory is never unmapped, because a thread
+ * may be in a stub at any moment. When a probe leaves the process, the probe stores the address of
  * @pass in each cell. A later probe in the process uses the memory again, if the memory holds the
  * code that the later probe would write.
  *

@@ -120,10 +120,13 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
  * @text lists hooks at the ends of functions. Remove these hooks from the process and from @text.
- * If a function has an open call, the hooks at the function's ends stay in the process and in
- * @text. The hooks at the starts of the functions must already be removed.
+ * The caller must first remove the hooks at the starts of these functions. In the following cases,
+ * a hook stays in the process and in @text, without an error:
  *
- * @patches: @patches->ends has all hooks in @text
+ * - The hook's function has an open call, or the probe does not know the open calls.
+ * - At each attempt, a thread is in code of the probe or of the dynamic linker.
+ * - The probe has too many ranges of code (attaching_find_codes()).
+ * - @patches->ends does not list the hook's site.
  */
 int attaching_take_ends_out(struct attaching *a, const struct process_patches *patches,
 			    struct text *text, struct uft_err *err);

@@ -159,9 +159,10 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 }
 
 /*
- * For the first LOOKS_AT_FIRST times, the recorder looks only at the first thread of the process.
- * The first thread already has an arena of the allocator. In another thread, a call might make a
- * new arena, and the new arena would stay in the process.
+ * Each look searches for a thread that can call functions for the recorder. The first
+ * LOOKS_AT_FIRST looks examine only the first thread of the process. Later looks examine all
+ * threads. The first thread already has an arena of the allocator. In another thread, a call might
+ * make a new arena, and the new arena would stay in the process.
  */
 #define LOOKS_AT_FIRST 40
 

@@ -42,8 +42,8 @@ void found_patch_add_site(struct strbuf *found, const struct code_site *site,
 			  struct plan_patch patch, uint64_t func);
 
 /*
- * Append a struct plan_patch to @out: found->patch with the code in found->code. The addresses in
- * the new struct are @bias higher than in the file.
+ * Append a struct plan_patch to @out: found->patch with the code in found->code. In the new struct,
+ * the addresses are higher by @bias than in @found. An address of 0 means no address, and stays 0.
  */
 void found_patch_bind(const struct found_patch *found, uint64_t bias, struct strbuf *out);
 

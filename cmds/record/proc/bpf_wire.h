@@ -104,10 +104,10 @@ struct wire_mark {
 	uint32_t tid;
 	uint32_t pid;
 	/*
-	 * the level of the recorder's pid namespace, counted from 1; 0: not known yet. The mark of
-	 * the recorder's child begins with 0. At the first fork by this child, the eBPF program
-	 * stores the level of this child's pid namespace, which is the recorder's pid namespace. A
-	 * forked task gets the level from its parent's mark
+	 * the level of the recorder's pid namespace, counted from 1; 0: unknown. In the mark
+	 * of the recorder's child, this member is 0 until the child forks. At the child's first
+	 * fork, the eBPF program stores the level of the child's pid namespace, which is the
+	 * recorder's pid namespace. A forked task gets the level from its parent's mark
 	 */
 	uint32_t level;
 	/* 1: the task is the recorder's child, and is not recorded until it executes the program */

@@ -70,8 +70,8 @@ static bool let_go(struct traceme *seen, pid_t tid)
 
 /*
  * waitid() always reports the first stopped child. If a thread other than the caller traces this
- * child, the function cannot release the child, and returns. At the next SIGCHLD, the recorder
- * calls the function again.
+ * child, traceme_let_go() cannot release the child, and returns. At the next SIGCHLD, the recorder
+ * calls traceme_let_go() again.
  */
 void traceme_let_go(struct traceme *seen)
 {

@@ -31,9 +31,9 @@ void sink_append_payloads(struct writers *writers, struct process *proc, struct 
 			  struct ring_sink *sink, const struct iovec *parts, int nr);
 
 /*
- * Close the files of the ring's task. If some lost records are not included in a LOST record of the
- * file, first append a LOST record with the number of these lost records. The ring must be empty,
- * and the owner of the ring must have ended.
+ * Close the files of the ring's task. If the LOST records in the task's file of records do not
+ * count all lost records, first append a LOST record with the number of the uncounted records. The
+ * ring must be empty, and the owner of the ring must have ended.
  */
 void sink_finish(struct writers *writers, struct process *proc, struct ring *r,
 		 struct ring_sink *sink);

@@ -175,8 +175,9 @@ static void reply_state(struct parts *parts, const struct server_query *query,
 	}
 	pthread_rwlock_rdlock(&parts->lock);
 	/*
-	 * Each reading of the recording gives new numbers to functions. If the page has the
-	 * numbers of an earlier reading, the page gets all functions.
+	 * The page gets the functions from number @known on. Each reading of the recording gives
+	 * new numbers to functions. If the page has the numbers of an earlier reading, @known is 0,
+	 * so the page gets all functions.
 	 */
 	uint64_t known = server_query_number(query, "generation", 0) == parts->generation
 				 ? server_query_number(query, "known", 0)

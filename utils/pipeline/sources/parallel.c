@@ -103,14 +103,14 @@ static struct piece *take_piece(struct crew *crew)
 }
 
 /*
- * One thread splits the first part of a large lane into pieces for other threads. The same thread
- * then reads the rest of the lane. Returns the size of the first part in bytes. @bytes: the size of
- * the whole lane
+ * One thread splits the first part of a large lane into pieces. The last piece also has all bytes
+ * after the first part. The splitting thread reads the last piece, and leaves the other pieces to
+ * any thread without work. Returns the size of the first part in bytes. @bytes: the size of the
+ * whole lane
  *
- * If there are several large lanes, the first part is the whole lane: the splitting thread reads
- * only the last piece. If there is a single large lane, the size of the first part is chosen so
- * that all threads end at the same time. This choice assumes that splitting is about three times as
- * fast as reading.
+ * If there are several large lanes, the first part is the whole lane. If there is a single large
+ * lane, the size of the first part is chosen so that all threads end at the same time. This choice
+ * assumes that splitting is about three times as fast as reading.
  */
 static uint64_t bytes_for_others(const struct crew *crew, uint64_t bytes)
 {

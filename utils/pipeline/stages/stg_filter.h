@@ -95,7 +95,7 @@ void call_filter_deinit(struct call_filter *filter);
  * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
  * @is_waiting: the task is a forked child that has not begun yet; @frames are the frames of the
  *         parent
- * @switch_at: index of the next switch that the task has not reached
+ * @switch_at: the index in @filter->switches of the next switch to apply to @is_on
  * @nr_asked: number of processed calls that have conditions on return values
  * @is_on: tracing is switched on
  *
