@@ -298,9 +298,10 @@ static int make_build_recording(const struct opts *opts, struct uft_err *err)
 }
 
 /*
- * Check the output. With --append, also read the entries that the output file already has. If the
- * check or the reading fails, return at once. If the user has given a command, run the command and
- * record its processes. Finally write the output.
+ * Check the path of the output file (outfile_check()), unless the output is stdout. With --append,
+ * read the entries that the output file already has. If the check or the reading fails, return at
+ * once. If the user has given a command, run the command and record its processes. Finally write
+ * the output.
  *
  * Returns an error if the check, the reading or the recording fails. If the exit status of the
  * command is not 0, returns the exit status. In all other cases returns the result of writing the

@@ -135,8 +135,8 @@ struct thread {
 	uint64_t stalled_tail; /* 1 + the ring's tail when the ring last lacked room; 0: never */
 	uint32_t end_rounds;   /* how often the thread-end destructor was called */
 	/*
-	 * the aside (aside.h). NULL until a signal handler that has interrupted a hook makes a call
-	 * or records an event
+	 * the state for the records of signal handlers that interrupt a hook of this thread
+	 * (aside.h). NULL until such a handler first makes a call or records an event
 	 */
 	struct thread *aside;
 	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
@@ -145,8 +145,8 @@ struct thread {
 	/* 1: state of a stack that the program has made; 0: state of a thread's own stack */
 	uint32_t is_made;
 	/*
-	 * 1: the program has made this stack, and has stated the bounds of this stack
-	 * (stacks_take_up()); 0: state of any other stack
+	 * 1 if the program has made this stack, and has stated the bounds of this stack
+	 * (stacks_take_up()); 0 otherwise
 	 */
 	uint32_t is_exact;
 	/* 1: no thread runs on this stack. While @is_made is 0, @is_parked is not used. */
@@ -157,8 +157,8 @@ struct thread {
 	 * frame (cygprof.c). A call is counted if the frame @top belongs to a call of the same
 	 * function.
 	 */
-	uint32_t cyg_again; /* the calls that filters exclude */
-	uint32_t cyg_deep;  /* the calls that are counted in @cyg_skipped */
+	uint32_t cyg_again; /* number of such calls that filters exclude */
+	uint32_t cyg_deep;  /* number of such calls in @cyg_skipped */
 	/* the state for payloads of events (declared.h); NULL before the first such event */
 	struct thread *payloads;
 	uint32_t has_no_payloads; /* there was no ring for @payloads */

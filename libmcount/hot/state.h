@@ -32,8 +32,9 @@ enum thread_state {
 
 /*
  * Events that may change the state of a thread. The first four events are calls of functions whose
- * rule has a single effect: the rule opts the call in, opts the call out, or leaves the call out
- * (planned_pass.h, PLAN_LEFT_OUT).
+ * rule has a single effect. In CALL_OPT_IN and CALL_LET_IN, the rule opts the call in. In
+ * CALL_OPT_OUT, the rule opts the call out (planned_pass.h). In CALL_LEFT_OUT, the rule
+ * leaves the call out (PLAN_LEFT_OUT, utils/format/probe/plan.h).
  */
 enum thread_event {
 	CALL_OPT_IN,	/* a call of a function that is opted in */

@@ -49,7 +49,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 /*
  * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
  * plans that threads still need. plans_replace() unmaps unneeded plans without a call of
- * plans_reclaim(). plans_extend() unmaps unneeded plans when its image has functions.
+ * plans_reclaim(). If the image that plans_extend() gets contains functions, plans_extend() unmaps
+ * unneeded plans in the same way.
  */
 unsigned plans_reclaim(void);
 

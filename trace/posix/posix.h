@@ -469,7 +469,7 @@ static inline uint64_t pxt_now_ns(void)
 /*
  * @user: the counter that is used if the thread has no struct of its own; else NULL
  * @turn: thread->turn before pxt_inside_enter(). The value is odd if the caller is a signal handler
- *        that has interrupted the thread inside of a stream
+ *        that has interrupted the thread between pxt_inside_enter() and pxt_inside_leave()
  */
 struct pxt_inside {
 	struct pxt_thread *thread;

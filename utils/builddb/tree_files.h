@@ -28,7 +28,7 @@ uint64_t tree_count_readers(const struct files *files);
 
 /*
  * Write ,"i":[...]: the executions that can read from a pipe to which execution @at can write. The
- * list leaves out the executions by the process of @at.
+ * list leaves out all executions of the process to which @at belongs.
  */
 void tree_readers_json(const struct executions *executions, const struct files *files, size_t at,
 		       struct sink *sink);

@@ -63,7 +63,10 @@ static void deinit_lines(struct export *ex)
 	strbuf_deinit(&lines->text);
 }
 
-/* Store the name and the text of @event in the returned struct. Count one line, for @event. */
+/*
+ * Store the name and the text of @event in the struct lines of @ex. Add 1 to lines.nr, the number
+ * of written lines. Return the struct.
+ */
 static struct lines *describe(struct export *ex, const struct task *task, const struct event *event)
 {
 	struct lines *lines = ex->state;

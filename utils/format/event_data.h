@@ -58,7 +58,7 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
  *
  * - EVENT_POSIX_UNNAMED if the id of the event is PT_UNNAMED,
  * - the name that the program has given to the event, or
- * - the id as a decimal number if the log has no name for the id.
+ * - the id as a decimal number if the POSIX Trace log has no name for the id.
  */
 #define EVENT_POSIX_PREFIX  "posix:"
 #define EVENT_POSIX_UNNAMED "unnamed"

@@ -421,8 +421,8 @@ static bool line_decode(struct text line, struct symbol *sym, struct text *name,
 }
 
 /*
- * Set the sizes of symbols from a file without sizes. Each symbol extends to the next symbol. A
- * symbol of type '?' only marks the end of the previous symbol, and is dropped.
+ * If the symbol file has no sizes, set the sizes of the symbols: each symbol extends to the next
+ * symbol. A symbol of type '?' only marks the end of the previous symbol, and is dropped.
  */
 static void derive_sizes(struct symtab *tab)
 {

@@ -28,7 +28,7 @@ int libcall_hook_of(const char *name, bool by_plt);
  * @all: include calls that only --libcall records
  * @attaches: the probe is loaded after the program, so the probe cannot interpose library
  *            functions. Instead, if the probe has a replacement for a function, the probe
- *            redirects the calls of this function
+ *            redirects the calls to this function
  * @smallest_bytes: the minimum plt_entry.size of a recorded call. Calls that are always hooked
  *                  (PLAN_CALL_LANDING) have no minimum
  *

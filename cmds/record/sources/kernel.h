@@ -56,9 +56,9 @@ struct kernel {
 };
 
 /*
- * Make the kernel record events and calls for @pid and its descendants. The settings choose the
- * events and calls. Call kernel_open() before @pid executes its program. The function writes
- * kernel_header and kallsyms. @kernel becomes a source of @sources.
+ * Make the kernel record events and calls for @pid and its descendants. The settings in @sources
+ * choose the events and calls. Call kernel_open() before @pid executes its program. The function
+ * writes kernel_header and kallsyms. @kernel becomes a source of @sources.
  *
  * Returns 0 when at least one event or call can be recorded. If some of the wanted events or calls
  * cannot be recorded, @err is set. When nothing can be recorded, closes @kernel and returns a

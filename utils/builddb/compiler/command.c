@@ -23,8 +23,9 @@ static size_t words_of_interpreter(const struct execution *execution, const stru
 			return i;
 	}
 	/*
-	 * The script was called by a symbolic link, so argv has the name of the link. The name of
-	 * the script is not in argv. Assume that the kernel has inserted only the interpreter.
+	 * The script was started through a symbolic link, so argv has the name of the link. The
+	 * name of the script is not in argv. Assume that the kernel has inserted only the
+	 * interpreter.
 	 */
 	return argv->nr > 1 ? 1 : 0;
 }

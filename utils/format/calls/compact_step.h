@@ -21,7 +21,7 @@ struct compact_call {
 /* The next item in a block. */
 enum compact_found {
 	COMPACT_CALL,  /* a call, which was read */
-	COMPACT_LATER, /* a call, which was not read: its time is later than @until_ns */
+	COMPACT_LATER, /* a call that was not read, because the call is later than @until_ns */
 	COMPACT_BYTES, /* other records: compact_block_rest() must decode the rest of the block */
 	COMPACT_END,
 	COMPACT_WRONG, /* the block is damaged, and has no more calls */

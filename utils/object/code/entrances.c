@@ -146,9 +146,10 @@ static uint64_t end_before(const struct code *code, size_t index, const struct c
 }
 
 /*
- * Look for references in all code from which a short jump may reach the bytes around @site (struct
- * window). look_at_functions() passes the sites in ascending order, so no function is searched
- * twice. Bytes between functions may be searched several times.
+ * Look for references to the bytes of the windows (struct window). This function searches all code
+ * from which a short jump may reach the bytes around @site. look_at_functions() passes the sites in
+ * ascending order, so no function is searched twice. Bytes between functions may be searched
+ * several times.
  */
 static void look_around(struct search *s, uint64_t site)
 {
@@ -515,8 +516,9 @@ void leads_deinit(struct leads *leads)
 }
 
 /*
- * Look for references in the whole file. A table of distances ends at the latest where the next
- * table begins. So scan_tables() runs last, when the beginnings of all tables are known.
+ * Search the whole file for references to the places in @scans. A table of distances ends at the
+ * latest where the next table begins. So scan_tables() runs last, when the beginnings of all tables
+ * are known.
  */
 static int scan_all(const struct scans *scans, struct leads *out)
 {

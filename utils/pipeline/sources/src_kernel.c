@@ -458,8 +458,8 @@ static int open_files(const struct source_context *context, struct source_list *
 	if (ret <= 0)
 		return ret;
 	/*
-	 * The files contain calls and points, but no times off the CPU. If points are not wanted,
-	 * and the files have no calls, the files need not be read.
+	 * The files contain calls and other events, but no times off the CPU. If other events than
+	 * calls are not wanted, and the files have no calls, the files need not be read.
 	 */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;

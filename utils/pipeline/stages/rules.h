@@ -13,9 +13,11 @@
  * @has_locations: some filter is about source files
  * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
  *         ignored
- * @uses: the flags of @actions that the specs use. A spec that matches a function of the recording
- *        adds all its flags. A spec that matches no function adds only its flags in FILTERS_OPT_IN.
- *        If the recording grows while it is read, each spec adds all its flags
+ * @uses: the flags of @actions that the specs use. If a spec matches a function of the recording,
+ *        @uses includes all flags of the spec. If a spec matches no function, @uses includes only
+ *        the spec's flags in FILTERS_OPT_IN, and none if the spec is for kernel functions. If the
+ *        recording grows during the reading, @uses includes all flags of all specs. Flags that
+ *        clearing_left() leaves out are not included
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

@@ -99,8 +99,8 @@ struct pending_call {
  * @is_out: the task is not on a CPU; @out_ns: the time when the task left the CPU
  * @has_first: there was a call or an event of the scheduler
  * @has_record: there was a call
- * @inherited_depth: the task's first ENTRY or EXIT of the program belongs to a call.
- *                   @inherited_depth is the number of calls that enclose this call
+ * @inherited_depth: the number of calls that enclose the call of the task's first ENTRY or EXIT.
+ *                   ENTRYs and EXITs of the kernel are ignored
  * @wants_depth: events were lost (LOST). The number of open calls is unknown until the next record
  *               of a call, which contains the depth
  * @has_kernel: some of the calls may be the kernel's
@@ -249,8 +249,9 @@ void stg_time_deinit(struct stg_time *stage);
  *
  * @calls, @filter: the stages stg_calls and stg_filter of the same lane
  * @exec_ns: the next time when the task executes another program
- * @starts_at_margin: for a task that begins inside of calls without a recorded entry. If @filter
- *         does not know which of these calls are shown, the shown depth does not count these calls
+ * @starts_at_margin: a task may begin inside of calls without a recorded entry. If @filter does not
+ *         know which of these calls are shown: true: the shown depth counts none of these calls;
+ *         false: the shown depth counts all of these calls
  * @drops_off: drop ENTRY and EXIT events with EVENT_OFF. Without filters, @drops_off is false,
  *             because only filters set EVENT_OFF
  * @drops_margin: drop each event at depth 0 that is neither a call nor LOST, as uftrace does with

@@ -48,8 +48,9 @@ static int64_t change_of(const struct tree_node *node)
 }
 
 /*
- * Add all calls of the function @func in @from to @sum as one tree. If @func is NULL, add all calls
- * of all programs in @from.
+ * Combine the trees of @from (tree.roots) in one tree, and store this tree in @sum. If @func is
+ * NULL, include all calls. Otherwise, include the calls to functions with the name @func, and all
+ * calls inside of these calls.
  */
 static int unite(struct tree *from, const char *func, struct tree *sum)
 {

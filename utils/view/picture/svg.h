@@ -14,7 +14,7 @@
  * @value: returns the number that the box shows by its width. If the box of a node would be
  *         narrower than 0.1 pixels, the node and its descendants get no boxes
  * @put_color: writes the colour as in CSS
- * @put_tip: writes the text of the tool tip; @all: the number that all drawn trees show together
+ * @put_tip: writes the text of the tool tip; @all: the sum of the numbers of all drawn trees
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);

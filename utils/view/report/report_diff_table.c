@@ -1,6 +1,7 @@
 /*
- * Makes the list of the fields of a comparison from the chosen fields. A chosen field with the kind
- * FIELD_COUNTERS becomes two fields for each counter of the recordings (see report_diff_rows.h).
+ * A comparison of recordings has a list of fields. This file makes the list from the fields that
+ * the user has chosen. A chosen field with the kind FIELD_COUNTERS becomes two fields for each
+ * counter of the recordings (see report_diff_rows.h).
  */
 #include <errno.h>
 #include <stdio.h>

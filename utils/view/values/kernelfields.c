@@ -32,7 +32,7 @@
  * arguments. Records of Linux need at most 5 steps for each byte.
  */
 #define STEPS_PER_BYTE	  32
-/* With kernelfields.is_plain, find_work() multiplies the steps for each record by this number. */
+/* The factor for both members of struct work if kernelfields.is_plain is set (find_work()). */
 #define STEPS_PER_ELEMENT 4
 
 /*

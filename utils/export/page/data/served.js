@@ -229,9 +229,9 @@ export class Supplier {
 		 */
 		this.numbers = new Map();
 		/**
-		 * `has` describes the last request for calls that has ended. `asked` describes the
-		 * request for the calls that are now wanted. Each description is a text with the
-		 * range, the width, the tasks and this.turn.
+		 * When a request for calls ends, `has` gets the description of this request.
+		 * `asked` describes the request for the calls that are now wanted. A description
+		 * is a text with the range, the width, the tasks and this.turn.
 		 */
 		this.has = "";
 		this.asked = "";
