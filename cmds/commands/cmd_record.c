@@ -711,8 +711,8 @@ static int run_nop(struct run *run, struct uft_err *err)
 		return ret;
 	/*
 	 * Wait for @child. Meanwhile, release each stopped task whose tracer is this process
-	 * (PTRACE_TRACEME). Reap each other child that ends. All other children were started before
-	 * this process executed utrail.
+	 * (PTRACE_TRACEME). When a child other than @child ends, reap that child. All children
+	 * other than @child were started before this process executed utrail.
 	 */
 	while (info.si_pid != child.pid || info.si_code == CLD_TRAPPED) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | __WALL) < 0) {

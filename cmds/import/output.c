@@ -147,8 +147,8 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 /*
  * Appends the session line of the new process that @task begins. If several new processes begin in
  * the same log, these processes share one session. *@first is the tid of the task that begins the
- * first of these processes, or 0 before the first call for the log. The session's id contains
- * *@first, because no other task of the recording has this tid.
+ * first of these processes. Before the first call of put_session() for a log, *@first is 0. The
+ * session's id contains *@first, because no other task of the recording has this tid.
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

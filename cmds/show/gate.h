@@ -17,9 +17,9 @@
  * The secrets of a server.
  *
  * @token: the first part of every path, except of the path that contains @ticket
- * @ticket: a part of the address that the browser gets at its start. Other users may see this
- *         address in the output of ps(1). The server accepts the ticket once, and redirects to a
- *         path with @token
+ * @ticket: a part of the address that `utrail show` gives to the browser as an argument. Other
+ *         users may see this address in the output of ps(1). The server accepts the ticket once,
+ *         and redirects to a path with @token
  * @is_used: the ticket was used
  * @port: the server's port, 1 to 65535
  */

@@ -54,8 +54,8 @@ struct tui_growth {
  * @wanted_func: the traced function to which @wanted applies, or NULL
  * @graph: the columns of graphs
  * @session: the index of the shown program in reading->tree.roots
- * @sum: the calls of the function that @func shows
- * @func_name: the name of that function; on the heap
+ * @sum: all calls to the function that @func shows, merged in one tree
+ * @func_name: the name of the function that @func shows; on the heap
  * @view: the view on the screen; NULL until the first view is shown
  * @sink: appends to @line
  * @report_fields, @replay_fields: texts as for -f, on the heap; NULL: the default

@@ -44,13 +44,13 @@ enum planned_flags {
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
 	PLANNED_READ = 1U << 5,	    /* at the entry, the values of PLAN_READ were read */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: slots of outer calls hold original addresses */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: callers' slots hold true return addresses */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
 /*
- * Data of a frame that state_keep_back() has stored in thread->fast_base. The stubs do not pop such
- * a frame. planned_frame.open contains this struct while the thread is open or barred
+ * Data of a frame whose address state_keep_back() has stored in thread->fast_base. The stubs do not
+ * pop such a frame. planned_frame.open contains this struct while the thread is open or barred
  * (planned_pass.h). In other states of the thread, planned_frame.before uses the same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
@@ -115,9 +115,9 @@ struct planned_known {
  * Each table starts empty. C code adds a function to a table at the function's first call. In an
  * empty entry, @call and @alone are 0.
  *
- * @call: the address of a function that is recorded as if there were no plan. The address is
- *        negated if a call of the function opens a ready thread (planned_pass.h)
- * @alone: the address of a function whose calls get no frame and no record
+ * @call: the address of a function. A call to the function is recorded as if there were no plan.
+ *        The address is negated if a call to the function opens a ready thread (planned_pass.h)
+ * @alone: the address of a function. A call to the function gets no frame and no record
  */
 struct planned_place {
 	uint64_t call;
@@ -162,7 +162,8 @@ struct watch_state {
  *                @now.depth matters
  * @has_watch: the plan watches values or the CPU number (-W)
  * @has_noted: the table @skip_outside, @skip_out or @pass has an entry, or once had one
- * @has_opted_in: the thread has called a function whose calls can open a ready thread
+ * @has_opted_in: the thread has called a function with the flag PLAN_FILTER alone, and without
+ *                captured values. A call to such a function can open a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
  * @open_base: in an open, ready or barred thread (planned_pass.h): the innermost frame with a

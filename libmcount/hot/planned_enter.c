@@ -269,8 +269,8 @@ static inline uint32_t enter_frame(struct thread *t, uint64_t *slot, uint64_t ad
 }
 
 /*
- * WARM: acts on the recorder's news (plan_update_obey()). True when @t has switched to another
- * plan.
+ * WARM: called when the recorder announces a new plan, or the end of the recording. Calls
+ * plan_update_obey(). True when @t has switched to another plan.
  */
 NOINLINE static bool take_news(struct thread *t)
 {
@@ -376,8 +376,8 @@ NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret,
 	/*
 	 * A call that is too deep needs no room in the ring, so t->fast_limit is tested before
 	 * hot_reserve(). During hot_reserve(), a fork may be reported, or the recording may end.
-	 * Either event may settle the thread. In a settled thread, t->fast_limit permits no frame.
-	 * So t->fast_limit is tested again.
+	 * Either event may end the thread's open state, and t->fast_limit then permits no frame. So
+	 * t->fast_limit is tested again.
 	 */
 	if (t->top >= t->fast_limit || !hot_reserve(t, sizeof(struct record)) ||
 	    t->top >= t->fast_limit)
@@ -574,8 +574,8 @@ bool planned_enter_explicit(struct thread *t, uint64_t sp, uint64_t ret, uint64_
 	if (plan_update_has_news())
 		take_news(t);
 	/*
-	 * If @regs is not NULL, the called function is a Python function, and the register of the
-	 * first argument in @regs points to an array of struct capture_text.
+	 * If @regs is not NULL, the called function is a Python function. In @regs, the
+	 * register that passes the first argument points to an array of struct capture_text.
 	 */
 	decide_call(t, addr, regs ? planned_slot(sp) : NULL, regs, &d);
 	push_decided(t, planned_slot(sp), sp, ret, addr, regs, &d);

@@ -286,8 +286,9 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 
 /*
  * If site->function is 0, first stores in site->function the function to which the linker will most
- * likely bind the call of @name. If site->function is now a function of the probe, the call would
- * reach another function without the probe. In this case, stores that function in @site as well.
+ * likely bind the call of @name. If site->function is now a function of the probe, finds the
+ * function that the call would reach if there were no probe. Stores the found function in another
+ * member of @site.
  */
 static void find_function(struct call_site *site, const char *name)
 {

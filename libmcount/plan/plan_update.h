@@ -36,8 +36,9 @@ static inline bool plan_update_has_news(void)
 void plan_update_obey(struct thread *t);
 
 /*
- * WARM. @noted is a new entry in a table of calls to skip. If the plan has changed, empties @noted.
- * The table is emptied at each change of the plan, perhaps before @noted was written.
+ * WARM. @noted is a new entry in a table of calls to skip. Each change of the plan empties the
+ * table, but perhaps the table was emptied before @noted was written. So if the plan has changed,
+ * this function empties @noted.
  */
 void plan_update_check_skip(const struct planned *p, uint64_t *noted);
 

@@ -11,7 +11,7 @@
 #include "libmcount/python/natives.h"
 
 /*
- * The array thread.python_calls has the open calls of a thread: calls of Python code, and calls of
+ * The array thread.python_calls has the open calls of a thread: calls to Python code, and calls to
  * functions in C. The array lacks calls that are neither recorded nor counted as open, and calls
  * beyond CALLS_MAX. Each element is the key of a call (@key of the functions below), with these
  * flags in the low bits. python_calls[-1] is 0.

@@ -18,8 +18,8 @@
 
 /*
  * For watched signals the kernel has the probe's handler, with the flags and the mask of the
- * program's action. Followed signals are an exception (see followed below). The probe's handler
- * calls the program's handler with the same arguments, or lets the signal end the program
+ * program's action. Signals in the bit mask @followed (see below) are an exception. The probe's
+ * handler calls the program's handler with the same arguments, or lets the signal end the program
  * (SIG_DFL). If the program ignores the signal (SIG_IGN), the kernel has SIG_IGN instead of the
  * probe's handler, unless --signal names the signal.
  *

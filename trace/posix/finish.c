@@ -37,8 +37,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	/*
 	 * If the log ends with a STOP from an earlier attempt to complete the log, no other STOP is
 	 * needed. If the log ends with a STOP of the owner, another STOP is needed only when the
-	 * stream was running again at the end. Such a log has no START after the owner's STOP, for
-	 * example because a filter has left out the START.
+	 * stream was running again at the end. In this case, the START after the owner's STOP is
+	 * not in the log, for example because a filter has left out the START.
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;

@@ -320,9 +320,9 @@ static void in_child(void)
 }
 
 /*
- * If this process or its parent has a registry, calls pxt_join() at the start of the process,
- * because pxt_join() finds the streams to inherit only while the parent exists. All other processes
- * call pxt_join() at their first event.
+ * If this process or its parent has a registry, calls pxt_join() at the start of the process.
+ * Later, the parent may have ended, and pxt_join() would not find the streams that the process
+ * inherits. All other processes call pxt_join() at their first event.
  */
 static void join_if_traced(void)
 {

@@ -27,9 +27,9 @@
  *        may change errno
  * @begin: finds a place for a payload. If the result is positive, @place is filled. In this case
  *         the library writes the payload to @place and calls @end. Between @begin and @end the
- *         library calls only its own functions, and strnlen() for a string that does not fit. If
- *         the result is 0, no record is wanted. If the result is negative, the library calls @emit
- *         instead
+ *         library calls only functions of the library and strnlen(). strnlen() is called for a
+ *         string that does not fit into @place. If the result is 0, no record is wanted. If the
+ *         result is negative, the library calls @emit instead
  * @end: records the first @len bytes of @place, or nothing if @len exceeds the room of @place
  * @watch: if @is_on is true, the recorder begins to call @fn whenever the answers of @choose may
  *         have changed. If @is_on is false, the recorder stops calling @fn. Any thread may run @fn,

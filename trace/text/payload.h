@@ -4,9 +4,9 @@
  *
  *  %d %u %x %b %e %E %L %P                         4 bytes
  *  %64d %64u %64x %lld %llu %llx %z %p %T %f       8 bytes
- *  %s %S %I %F %A %B %a                            u32 length, then the bytes. A text that is NULL
- *                                                  has no bytes. Its length is FST_NULL, but 0 for
- *                                                  %A and %B
+ *  %s %S %I %F %A %B %a                            u32 length, then the bytes. If the argument is
+ *                                                  NULL, no bytes follow, and the length is
+ *                                                  FST_NULL (for %A and %B: 0)
  *  %J                                              u32 count of the texts, then the texts
  */
 #ifndef UTRAIL_FSTRACE_PAYLOAD_H

@@ -24,8 +24,8 @@ struct deps_step;
  *
  * A walk visits each content and each execution once. If the walk leads forwards in time, the visit
  * has the earliest possible time. If the walk leads backwards in time, the visit has the latest
- * possible time. Visits at other times would find no more dependencies. A heap keeps the visits in
- * the order of their times. All walks share the cost limit of @files (files_spend()).
+ * possible time. A visit at any other time would find no additional dependency. A heap keeps the
+ * visits in the order of their times. All walks share the cost limit of @files (files_spend()).
  *
  * @is_forward: the walk leads from inputs to outputs; otherwise, from outputs to inputs
  * @stops_at_files: the walk does not continue from a file that exists at the end of the recording

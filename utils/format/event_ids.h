@@ -20,7 +20,8 @@
  * @EVENT_ID_USER: events of the program, numbered in the order of their first use, with names in
  *                 events.txt
  * @EVENT_ID_COUNTER: counters of `read=`, with names in events.txt. Each counter has two numbers:
- *                    the first for the reading, the second for the difference (counter_record.h)
+ *                    the first for the reading at the entry of a call, the second for the value
+ *                    at the call's exit minus the value at the entry (counter_record.h)
  * @EVENT_ID_EXTERN_DATA: lines of extern.dat, all with this number
  * @EVENT_ID_BEYOND: not assigned
  */

@@ -41,7 +41,7 @@ void prepared_deinit(struct prepared *prepared);
 #define cleanup_prepared cleanup(prepared_deinit)
 
 /*
- * True when functions of @file should have room for hooks, in at least one of these forms:
+ * True when functions of @file probably have room for hooks, in at least one of these forms:
  *
  * - places that the section __patchable_function_entries lists (-fpatchable-function-entry=N[,M])
  * - places that the section xray_instr_map lists (clang -fxray-instrument)

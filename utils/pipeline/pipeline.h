@@ -107,7 +107,8 @@ enum lane_state {
  *          these calls
  * @others: the sources other than @user. At equal times, events of @user come first
  * @feed: the merger that fills @queued; NULL: there is none
- * @own_feed: @feed, if it belongs to this lane only; on the heap
+ * @own_feed: a merger for this lane alone, on the heap; @feed then points to the same merger. NULL:
+ *            there is no such merger
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
  * @calls: the stack of the program's calls and, above them, the kernel's
@@ -181,7 +182,7 @@ struct lane {
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
  * @first_ns: the first time of the recording, from which "elapsed" counts
- * @limit_ns: later events are not read; UINT64_MAX unless the recording grows
+ * @limit_ns: events after this time are not read; UINT64_MAX if the recording does not grow
  * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
  *            When @known_ns reaches @first_ns, @first_ns is final
  * @has_late_entries: growing recording: the ENTRY of a call may be written late, after events of

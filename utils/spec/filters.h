@@ -87,7 +87,8 @@ void filters_deinit(struct filters *filters);
 /*
  * Returns the actions of FILTERS_OPT_IN that the specs have. If the result is not 0, a call is kept
  * only if one of these actions chooses the call. The result includes the actions of specs that have
- * matched no function. So no call is kept if no spec with such an action has matched a function.
+ * matched no function. So if none of the specs with these actions has matched a function, no
+ * call is kept.
  *
  * The result does not include actions of specs about functions of the kernel. Later specs may clear
  * an action of an earlier spec. If the action is cleared for every function that the earlier spec

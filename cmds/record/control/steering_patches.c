@@ -11,8 +11,8 @@
 
 /*
  * Called when functions of a file can be recorded for the first time, or have got generated names.
- * Saves the names of all functions of the file for readers. The next plan applies the options that
- * choose functions to all modules again.
+ * Saves the names of all functions of the file for readers. Some options choose functions. For the
+ * next plan, utrail applies these options again, to all modules.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

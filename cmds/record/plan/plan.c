@@ -294,8 +294,8 @@ static struct plan_func *find_func(const struct strbuf *funcs, size_t nr, uint64
 
 /*
  * Adds to @out the functions that --overhead leaves out of the recording. If the options give such
- * a function a rule, the function keeps this rule. The other functions share one rule, which has
- * the flag PLAN_LEFT_OUT.
+ * a function a rule, the function keeps this rule. All left-out functions that have no
+ * rule of their own share one rule, which has the flag PLAN_LEFT_OUT.
  */
 static void plan_left_out(struct planner *planner, struct control_module *const *modules, size_t nr,
 			  struct plan_entries *out)

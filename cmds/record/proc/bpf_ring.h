@@ -15,8 +15,8 @@ struct bpf_becoming;
  * @to_clock_ns. All other members start as zeros.
  *
  * @to_clock_ns: the recording's clock minus CLOCK_MONOTONIC
- * @becoming: a list of incomplete executions. An execve(2) has several records. The list contains
- *            the new execution after the first of these records was read, until the last is read
+ * @becoming: a list of incomplete executions. An execve(2) has several records. The first record
+ *            adds the new execution to the list, and the last record removes the execution
  * @spare: unused structs for @becoming
  * @leaders: maps a pid to a struct bpf_leader. A process has this struct when its first thread has
  *           ended, or when the last of its other threads has ended

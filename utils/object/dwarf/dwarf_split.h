@@ -25,8 +25,8 @@
  *
  * @from, @path: the file that has the skeletons, and the path of the module; borrowed
  * @package: the .dwp file; NULL: no readable .dwp file was found
- * @has_looked: dwarf_split_open() has looked for the .dwp file. The first skeleton that names a
- *              file for its unit starts this search
+ * @has_looked: dwarf_split_open() has looked for the .dwp file. The search happens once, at the
+ *              first skeleton that has a file name (DW_AT_dwo_name or DW_AT_GNU_dwo_name)
  * @bytes_left: the number of bytes that may still be read, from split units and from their files.
  *              The number is limited, because all skeletons of a hostile program may name one large
  *              file

@@ -317,8 +317,8 @@ static const struct func *find_or_make(struct addr_space *space, uint64_t addr, 
 		return found.func;
 	/*
 	 * No symbol contains @addr, so the function gets the name "<hex>", where hex is @addr. If
-	 * two address spaces use the same @addr, each address space makes a function. Views with
-	 * one total for each name combine these functions.
+	 * two address spaces use the same @addr, each address space makes a function. If a view has
+	 * one total for each name, the view combines these functions.
 	 */
 	return module_set_add_unknown(space->session->set, addr, found.mod);
 }

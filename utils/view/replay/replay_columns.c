@@ -35,8 +35,8 @@ static char *put_addr(struct replay *replay, const struct replay_row *row, char 
 	if (row->event->type <= EVENT_EXIT)
 		return put_hex(to, row->event->addr, 12);
 	/*
-	 * As in uftrace, the address column shows the id of the sched-out event for time off the
-	 * CPU.
+	 * If the row stands for a time off the CPU, the address column shows the id of the
+	 * sched-out event, as in uftrace.
 	 */
 	if (row->event->type == EVENT_SCHED_IN || row->duration_ns)
 		return put_hex(to,
