@@ -64,8 +64,8 @@ struct import_tasks {
 #define IMPORT_TASKS_MAX    262144
 
 /*
- * Enter the ids of a task of the existing recording. After this call, no task of the logs gets
- * @tid, and no new session is made for @pid. Returns 0 or -ENOMEM.
+ * Note that the existing recording has the task @tid of the process @pid. After this call, no task
+ * of the logs gets the id @tid, and no new session is made for @pid. Returns 0 or -ENOMEM.
  */
 int import_tasks_know(struct import_tasks *tasks, int32_t pid, int32_t tid);
 

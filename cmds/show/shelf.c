@@ -145,9 +145,9 @@ static int open_shown(const struct shelf *shelf, struct shown *shown)
 }
 
 /*
- * Opens the recording. If parts_are_better() is true, and neither shown->parts nor shown->page has
- * been made, makes shown->parts, which begins to read the recording in parts. Returns 0, or a
- * negative errno with shown->failure. shown->lock must be held.
+ * Opens the recording. If parts_are_better() is true, and there is neither shown->parts nor
+ * shown->page, the function makes shown->parts, and thus starts to read the recording in parts.
+ * Returns 0, or a negative errno with shown->failure. shown->lock must be held.
  */
 static int open_parts(const struct shelf *shelf, struct shown *shown)
 {

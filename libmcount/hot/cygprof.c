@@ -44,11 +44,11 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
 }
 
 /*
- * Notes a call of @fn that filters exclude. Such a call is not recorded, and has no frame. If the
- * innermost frame belongs to a call of @fn, @cyg_again counts the excluded call. Otherwise no count
- * is needed: when the excluded call exits, was_unwanted() sees that the innermost frame belongs to
- * another function. The stack pointer cannot identify this exit: a function may jump to its exit
- * hook, and the stack pointer is then higher than at the entry.
+ * Notes a call of @fn. Filters exclude this call, so the call is not recorded, and has no frame. If
+ * the innermost frame belongs to another call of @fn, @cyg_again counts the excluded call.
+ * Otherwise no count is needed: when the excluded call exits, was_unwanted() sees that the
+ * innermost frame belongs to another function. The stack pointer cannot identify this exit: a
+ * function may jump to its exit hook, and the stack pointer is then higher than at the entry.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -301,8 +301,9 @@ NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, ui
 
 /*
  * The hooks call enter_alike(), enter_passing(), enter_left_alone(), enter_by_plan(), exit_alike()
- * and exit_by_plan(). Each of these six functions sets the guard. If the functions were inlined, a
- * hook would save registers even for a call that filters exclude.
+ * and exit_by_plan(). Each of these six functions sets the guard. For most calls that filters
+ * exclude, a hook calls none of the functions (goes_by()). If the functions were inlined, the hook
+ * would save registers even for these excluded calls.
  */
 
 /* HOT: enters a call of a thread whose @planned is NULL. */

@@ -292,9 +292,9 @@ void ring_settle(struct thread *t)
 
 /*
  * Makes room for @len bytes in the segment of the head, or else in the next segment. Returns false
- * when the next segment does not become free. A signal handler may leave this function by longjmp()
- * at any point, even while @at and @end are NULL. In this case, only the ring's head tells the
- * position.
+ * when the next segment does not become free. A signal handler may interrupt this function at any
+ * point and call longjmp(), even while @at and @end are NULL. In this case, only the ring's head
+ * tells the position of the next record.
  */
 static bool next_segment(struct thread *t, uint32_t len)
 {

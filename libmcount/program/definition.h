@@ -17,8 +17,8 @@ uint64_t definition_find(const char *name);
 
 /*
  * COLD. Like definition_find(), but does not skip the probe's own functions. Use this function when
- * the probe was loaded at the start of the process. In such a process, a call of a name that the
- * probe defines leads to the probe's function.
+ * the probe was loaded at the start of the process. If such a probe defines a function @name, calls
+ * of @name lead to the probe's function.
  */
 uint64_t definition_find_or_own(const char *name);
 

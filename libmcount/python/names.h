@@ -19,9 +19,9 @@ typedef uint64_t name_facts;
 #define NAME_SHIFT 3
 
 /*
- * In the word, the bits above the function's address tell which arguments of a call are recorded,
- * and whether the result is recorded. The lowest of these bits stands for the result
- * (CALLABLE_RESULT). The other bits stand for the arguments.
+ * In a name_facts, the bits above the function's address tell which values of a call are recorded.
+ * The lowest of these bits stands for the result (CALLABLE_RESULT). The other bits stand for the
+ * arguments.
  */
 #define NAME_VALUES_SHIFT (64 - CALLABLE_VALUE_BITS)
 #define NAME_VALUES	  (~0ULL << NAME_VALUES_SHIFT)

@@ -11,8 +11,8 @@
 
 /*
  * The effect of an option. Except with OPT_SET, an option changes the member at opt_row.offset of
- * the caller's struct. If an option is given twice, the last use counts. With OPT_COUNT, OPT_LIST
- * and OPT_SET, every use counts.
+ * the caller's struct. If an option is given several times, usually the last use counts. Exceptions
+ * are OPT_COUNT, OPT_LIST and OPT_SET: with these effects, every use counts.
  */
 enum opt_kind {
 	OPT_TRUE,   /* bool: true */

@@ -27,7 +27,7 @@
  * @has_assemblers: add entries for commands of assemblers (nasm, yasm, as)
  * @leaves_out_gone: leave out sources that do not exist any longer, or are not regular files. If
  *         @is_build_temporary is false, also leave out sources below /tmp. For example, scripts
- *         named "configure" make such sources
+ *         named "configure" make sources below /tmp
  * @nr_gone: number of sources that @leaves_out_gone left out
  * @is_build_temporary: the build began below /tmp
  * @responses: response files as they were when their compilers began; NULL: read the files now

@@ -85,8 +85,8 @@ enum proc_fork_how {
  * @child, @child_pid: the new task and its process; a thread has the parent's process
  * @how: enum proc_fork_how
  * @flags: the flags of clone(2) or clone3(2). The lowest byte is the signal that the kernel sends
- *         to the parent when the child ends. If @flags is 0, the flags are unknown, or the system
- *         call was neither clone(2) nor clone3(2)
+ *         to the parent when the child ends. The value 0 has two possible causes: the flags are
+ *         unknown, or the system call was neither clone(2) nor clone3(2)
  */
 struct proc_fork {
 	int32_t child;

@@ -74,8 +74,8 @@ struct survey {
 	uint64_t bytes;		/* bytes of memory that a queue needs for the @nr events */
 	uint64_t first_ns;	/* UINT64_MAX without events */
 	uint64_t last_ns;	/* 0 without events */
-	uint64_t first_call_ns; /* first call of a kernel function; UINT64_MAX: none */
-	uint64_t first_sign_ns; /* first TASK_NEW or TASK_NAME event; UINT64_MAX: none */
+	uint64_t first_call_ns; /* time of the first call of a kernel function; UINT64_MAX: none */
+	uint64_t first_sign_ns; /* time of the first TASK_NEW or TASK_NAME; UINT64_MAX: none */
 	uint64_t first_back_ns; /* the task's first return to the CPU; UINT64_MAX: never */
 	bool is_out;		/* the task was off the CPU after the last event */
 };

@@ -281,9 +281,9 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * If the lane is finished and lane->events is NULL, drop all events of the queue. Otherwise, drop
- * the events that the lane has taken from the queue. The queue owns the payloads of these events.
- * So while an event in lane->events waits for the merge, drop nothing.
+ * If the lane is finished and lane->events is NULL, drop all events of the queue. Otherwise, if no
+ * event in lane->events waits for the merge, drop the events that the lane has taken from the
+ * queue. If an event waits, drop nothing, because the queue owns the payloads of the taken events.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {

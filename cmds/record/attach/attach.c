@@ -283,8 +283,8 @@ static int begin_loaded(struct attaching *a, const struct attach_how *how, uint6
 /*
  * Unloads the probe after the failure @ret. A stopped thread makes the calls that unload the probe.
  * If a->thread is 0, no thread is stopped, and the recorder first stops a thread. If @ret is
- * -ETIMEDOUT, a thread is still in an earlier call, so the probe stays, and the function returns
- * -ETIMEDOUT.
+ * -ETIMEDOUT, a thread is still in a call that the recorder has forced the thread to make. In this
+ * case the probe stays, and the function returns -ETIMEDOUT.
  *
  * @handle: the result of dlopen(3); 0: dlopen(3) has not returned a handle
  */
@@ -336,7 +336,8 @@ static int come(struct attaching *a, const struct attach_how *how, struct uft_er
 /*
  * The maximum number of attempts to attach to a process, and the pause after an attempt, in
  * microseconds. Another attempt is made only if attaching_is_starting() was true after the last
- * attempt. A program that was just started loads glibc soon. Some programs never load glibc.
+ * attempt. A program that has started a moment ago may load glibc before the next attempt. Because
+ * some programs never load glibc, the number of attempts has a limit.
  */
 #define STARTING_TRIES	 500
 #define STARTING_WAIT_US 10000

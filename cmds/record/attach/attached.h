@@ -134,8 +134,8 @@ int attached_make_room(struct attached *w, struct attached_thread *thread, struc
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 
 /*
- * Arguments of a call may point to data. One part of @room is for such data. Here are the size and
- * the address of this part.
+ * Arguments of a call may point to data. One part of @room is for such data. ATTACHED_ARGS_BYTES is
+ * the size of this part in bytes. attached_args() returns the address of this part.
  */
 #define ATTACHED_ARGS_BYTES 8192
 uint64_t attached_args(const struct attached *w);

@@ -48,10 +48,11 @@ static bool is_in_fork(const struct attaching *a, const struct attached_thread *
 /*
  * True when the C library may be about to call a function of the probe. Such a function is a
  * destructor of thread-specific data, or a handler of forks. The probe has unregistered the
- * function. If the library read the function's address earlier, the address is in a register.
+ * function. But the library may have read the function's address before the function was
+ * unregistered. In this case the address is in a register.
  *
- * fork(3) is an exception. It calls futex(2) to release a lock, and then reads the address of the
- * next handler. During the call of futex(2), no register has this address.
+ * fork(3) is an exception. fork(3) calls futex(2) to release a lock, and then reads the address of
+ * the next handler. During the call of futex(2), no register has the handler's address.
  */
 static bool is_about_to_enter(const struct attaching *a, const struct attached_thread *t,
 			      const struct mapping *probe)

@@ -44,8 +44,8 @@ struct module_left_out {
  * A file that was seen as a module of a process.
  *
  * @build_id: in hex, "" when the file has none
- * @is_instrumented: functions of the file have calls of the probe's hooks, or room for such calls,
- *         from the compiler
+ * @is_instrumented: the compiler has put calls of the probe's hooks, or room for such calls, into
+ *         functions of the file
  * @has_functions: functions of the file can have records, because @is_instrumented is true, or
  *         because the recorder patches functions of the file
  * @switches_stacks: see struct object_program

@@ -1,6 +1,6 @@
 /*
- * Finds the files that a task means by path names. The results are paths in the recorder's view of
- * the file system.
+ * Finds the files to which path names of a task lead. The results are paths in the recorder's view
+ * of the file system.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H
 #define UTRAIL_CMDS_RECORD_PROC_NAMED_FILES_H

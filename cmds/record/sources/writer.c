@@ -155,9 +155,9 @@ static uint64_t drain_segments(struct writers *writers, struct process *proc,
 }
 
 /*
- * Take the bytes of both rings of a task. A producer commits a payload before the payload's record.
- * The function takes the records first, and then the payloads. If @everything is true, each record
- * that was taken has its payload taken as well.
+ * Take the bytes of both rings of a task: first the records, and then the payloads. A producer
+ * commits a payload before the payload's record. So if @everything is true, the payload of each
+ * taken record is taken by the same call.
  */
 static uint64_t drain_ring(struct writers *writers, struct process *proc, uint32_t index,
 			   bool everything)

@@ -21,7 +21,7 @@ bool reserve_ahead(int fd, size_t len);
 
 /*
  * Free the reserved space of all files in the directory @dir_fd. The caller must make sure that no
- * file in the directory grows during the call: such a file could lose its new bytes.
+ * file in the directory grows during the call. A growing file could lose its new bytes.
  */
 void reserve_release(int dir_fd);
 

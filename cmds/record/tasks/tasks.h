@@ -68,8 +68,8 @@ void tasks_close(struct tasks *tasks);
  * Returns the id for the records of a ring. The ring names task @tid of @proc as its owner.
  *
  * - If the task is a thread of @proc, the id is the task's tid in the recorder's pid namespace.
- * - An ended task also keeps its tid if @proc is in the recorder's pid namespace, and no other
- *   process has claimed the tid.
+ * - An ended task keeps @tid as its id if @proc is in the recorder's pid namespace, and no other
+ *   process has claimed @tid.
  * - Any other task gets a new id, because a process must not add records to another process's task.
  * - A stack that the program has made (RING_TID_STACK) gets a new id.
  * - The result is 0 if @tid is invalid, if memory is short, or if there are no more new ids.

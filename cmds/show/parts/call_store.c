@@ -526,7 +526,7 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 /*
  * Finds the call of @list that is nearest to the start of the search. Sets @found to this call if
  * @has_found is false, or if this call is nearer to the start of the search than @found. Returns
- * true when this list or an earlier list (@has_found) has set @found.
+ * true when @found is a call of this list or of an earlier list (@has_found).
  */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)
@@ -554,9 +554,9 @@ static bool may_have(const struct store_sum *block, const uint64_t *nodes)
 }
 
 /*
- * Searches the blocks from the first to the last, or in a backward search from the last to the
- * first. Stops at a block if a call was found before, and each call in the block is farther from
- * search->at_ns than @found is.
+ * Searches the blocks from the first to the last. A backward search goes from the last block to the
+ * first block. If a call was found before, the search stops at a block whose calls are all farther
+ * from search->at_ns than @found.
  */
 static int search_blocks(const struct call_store *store, const struct store_search *search,
 			 const uint64_t *nodes, bool has_found, struct stored_call *found)

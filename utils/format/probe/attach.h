@@ -57,7 +57,7 @@ enum attach_step {
 	/*
 	 * Before ATTACH_BEGIN, while all threads are stopped: tell the probe the open calls of a
 	 * thread. The buffer has a struct attach_thread. The third argument is the size of this
-	 * struct in bytes, with all calls. Returns 0 or -errno
+	 * struct in bytes, including the array @calls. Returns 0 or -errno
 	 */
 	ATTACH_OPEN_CALLS = 7,
 	ATTACH_BEGIN = 8, /* calls are recorded from now on */
@@ -80,8 +80,9 @@ enum attach_step {
 	 * While other threads are stopped outside of the probe, and outside of the code ranges that
 	 * the probe has made: find the functions that have open calls.
 	 *
-	 * - The recorder fills the buffer with addresses of functions that call the probe just
-	 *   before they return (XRay). The third argument is the number of these addresses
+	 * - The recorder fills the buffer with addresses of functions. Each of these functions
+	 *   calls the probe immediately before the function returns (XRay). The third argument is
+	 *   the number of the addresses
 	 * - The probe writes 0 over the address of each function that has open calls
 	 * - Returns 0, or a negative errno. -EAGAIN: a thread is in a hook, or between undo_enter()
 	 *   and undo_exit() (undo.h)

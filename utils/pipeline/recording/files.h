@@ -15,9 +15,9 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * For files.cost_max, the limit of the steps for reading proc.dat and for finding dependencies. A
- * step is the work on one element of a list. An inherited file takes a few thousand steps. A name
- * that moves with its directory takes a few thousand steps as well.
+ * These constants are about files.cost_max, the limit of the steps for reading proc.dat and for
+ * finding dependencies. A step is the work on one element of a list. An inherited file takes a few
+ * thousand steps. A name that moves with its directory takes a few thousand steps as well.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */
@@ -88,7 +88,7 @@ enum {
  * @open_ns, @close_ns: the first and the last time of use
  * @read_ns: the time from which the execution may have read the content; UINT64_MAX: never
  * @write_ns: the time from which the execution may have written the content; UINT64_MAX: never
- * @given: the name that the program gave, if it differs from @name; on the heap
+ * @given: the name that the program gave, if that name differs from @name; on the heap
  * @nr_open: number of open descriptors, while records are read
  */
 struct file_use {
@@ -116,7 +116,8 @@ struct files_of_execution {
  * Starts as { 0 }, ends with files_deinit().
  *
  * @of: for each of the first @nr_of executions, the list of the execution's uses
- * @has_events: the recording has acts on files; else only the executed programs are known
+ * @has_events: the recording has records of operations on files (PROC_OPEN, PROC_UNLINK, ...).
+ *         False: only the executed programs are known
  * @by_path: maps from a path to 1 + the index in @names
  * @by_place: maps from an execution and a name to 1 + the index in @uses
  * @is_unlimited: the caller sets this member before files_load(). true: @cost has no limit
@@ -173,8 +174,8 @@ bool files_is_shown(const struct files *files, uint32_t content);
  * The functions below are for code that reads records. A function fails when memory is short, or
  * when files->cost exceeds files->cost_max. After a failure, a function that returns an index
  * returns FILES_NONE, and a function that returns an errno returns -EDQUOT or -ENOMEM. -EDQUOT
- * means that the limit is exceeded. After -ENOMEM or FILES_NONE, the limit is exceeded if
- * files_is_beyond() is true. Otherwise memory is short.
+ * means that the limit is exceeded. -ENOMEM and FILES_NONE have one of two causes: if
+ * files_is_beyond() is true, the limit is exceeded, and otherwise memory is short.
  */
 
 /* Add @steps to files->cost. Returns 0, or -EDQUOT when files->cost exceeds files->cost_max. */
@@ -188,8 +189,8 @@ int files_tell_limit(const struct files *files, const char *what, struct uft_err
 uint32_t files_name(struct files *files, const char *path);
 
 /*
- * Find the content of a name. If the name has no content, add a struct file_content. The member
- * is_outside of the new struct is true if was_removed of the name is false, and false otherwise.
+ * Find the content of a name. If the name has no content, add a struct file_content, whose member
+ * is_outside is the opposite of the name's member was_removed.
  */
 uint32_t files_content(struct files *files, uint32_t name);
 

@@ -350,8 +350,8 @@ static int see(struct executions_listener *listener, const struct executions *ex
 		const struct execution *child = &executions->all[executions->nr - 1];
 
 		/*
-		 * If the record reports a new thread, no execution was added, and @child is an
-		 * older execution.
+		 * A record of a new thread adds no execution. In this case @child is an older
+		 * execution.
 		 */
 		if (child->parent != at || child->index || child->start_ns != load->now_ns)
 			return 0;
@@ -366,8 +366,8 @@ static int see(struct executions_listener *listener, const struct executions *ex
 }
 
 /*
- * Set close_ns of each use that ends with the execution: the execution has not closed the file, or
- * the file is the program or the interpreter of the execution (FILE_RUN).
+ * Set close_ns of each use that lasts until the end of the execution. In such a use, the execution
+ * has not closed the file, or the file is the execution's program or interpreter (FILE_RUN).
  */
 static void close_all(struct files *files, const struct executions *executions)
 {

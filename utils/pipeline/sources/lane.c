@@ -88,8 +88,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 	until_ns = MIN(until_ns, record_ns - (record_ns > 0));
 	/*
-	 * With has_late_entries, take only events that have the time of the first event. is_due()
-	 * must decide again about each later time.
+	 * With has_late_entries, take only events that have the time of the next event
+	 * (next->time_ns). Before any later event is taken, is_due() must decide again.
 	 */
 	if (lane->pipe->has_late_entries)
 		until_ns = next->time_ns;
@@ -110,8 +110,8 @@ static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_
 
 	/*
 	 * Open calls of kernel functions end before the next record, so the time of the next record
-	 * must be known. This read has the time limit 0, because only its refill of the buffer is
-	 * wanted.
+	 * must be known. source_read() gets the time limit 0, because source_read() shall only
+	 * refill the buffer.
 	 */
 	if (lane->has_kernel_calls && !lane->user.at_end)
 		n = source_read(user, events, max, 0, err);
@@ -364,9 +364,9 @@ static ssize_t open_range(struct lane *lane, size_t nr)
 }
 
 /*
- * Update lane->opened for the calls before the range. Reads records directly from the buffer, and
- * makes no events. Stops at the next event of another source, at a record that is not a call of the
- * program, and at a call that has a payload.
+ * Update lane->opened for the calls before the time range. Reads records directly from the buffer,
+ * and makes no events. Stops at the next event of another source, at an ENTRY or EXIT of a kernel
+ * function, at an ENTRY or EXIT with a payload, and at a record that is neither ENTRY nor EXIT.
  */
 static int skim_to_range(struct lane *lane)
 {

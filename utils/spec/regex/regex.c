@@ -1,8 +1,9 @@
 /*
  * Matches names against regular expressions (see regex.h). The search reads a name byte by byte,
- * and follows all paths through the nodes at once. If a byte leads from one cached set of nodes to
- * another, the first set stores a pointer to the second set. If the search meets this byte at the
- * first set again, one look-up finds the second set.
+ * and follows all paths through the nodes in parallel. A state is the set of nodes that the paths
+ * have reached. If a byte leads from one cached state to another cached state, the old state stores
+ * a pointer to the new state. If the search meets this byte in the old state again, one look-up
+ * finds the new state.
  */
 #include "utils/spec/regex/regex.h"
 
@@ -22,8 +23,8 @@
 #define BUCKETS	   256U
 
 /*
- * A set of nodes at which the next byte is matched. Each set includes the nodes of regex.begin, but
- * @nodes does not list the nodes of regex.begin.
+ * A state of the search: the set of nodes at which the next byte is matched. Each set includes the
+ * nodes of regex.begin, but @nodes does not list the nodes of regex.begin.
  *
  * @is_kept: true: the state is cached. False: the state does not have the member @after
  * @after: the next state for each class of bytes, or NULL when unknown; the last element is for the
