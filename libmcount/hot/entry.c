@@ -57,7 +57,10 @@ NOINLINE static uint32_t enter_unguarded(uint64_t *slot, uint64_t addr,
 	return t ? enter_guarded(t, slot, addr, regs) : 0;
 }
 
-/* Ends a hook that has pushed a frame. Called when the aside has records of a signal handler. */
+/*
+ * Ends a hook that has pushed a frame, and returns 1. Called when t->has_aside_records is set: a
+ * signal handler may have stored records in the thread's aside (aside.h).
+ */
 NOINLINE static uint32_t leave_entered(struct thread *t)
 {
 	guard_leave(t);

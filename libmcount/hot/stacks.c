@@ -25,7 +25,10 @@
 
 static _Atomic uint32_t nr_made;
 
-/* This thread's alternate signal stack: calls on it belong to the interrupted code. */
+/*
+ * The bounds of this thread's alternate signal stack (sigaltstack(2)). Calls on the alternate stack
+ * count as calls on the stack of the interrupted code.
+ */
 static __thread uint64_t alternate_low __attribute__((tls_model("initial-exec")));
 static __thread uint64_t alternate_high __attribute__((tls_model("initial-exec")));
 

@@ -39,8 +39,9 @@ static inline bool stack_may_differ(const struct thread *t, uint64_t slot)
 struct thread *stacks_enter(struct thread *t, uint64_t slot);
 
 /*
- * The call of @slot returns through the trampoline. Returns the state with the frame of @slot, or
- * @t when no state has this frame. Sets and clears guards as stacks_enter() does.
+ * Called when the call with @slot returns through the trampoline. Returns the state that has the
+ * frame of this call, or @t when no such state is found. Sets and clears guards as stacks_enter()
+ * does.
  */
 struct thread *stacks_return(struct thread *t, uint64_t slot);
 

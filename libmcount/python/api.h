@@ -75,8 +75,10 @@ typedef int py_audit(const char *event, struct py_object *args, void *data);
 
 /*
  * @code_index, @code_get, @code_set: for the probe's extra value of each code object (PEP 523)
- * @call_method: calls a method with values of C, converted by a format of Py_BuildValue()
- * @vectorcall_of: returns the function that a call of an object leads to; NULL before 3.11
+ * @call_method: calls a method. The arguments are C values; @format says how to convert the values
+ *               to Python objects (Py_BuildValue())
+ * @vectorcall_of: returns the C function that the interpreter runs for a call of @callable. The
+ *               pointer @vectorcall_of is NULL before Python 3.11
  * @frame_back: returns a reference to the frame that has called @frame, or NULL
  * @profile_other: sets the profile function of another thread; the caller has the GIL
  */

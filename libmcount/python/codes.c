@@ -25,7 +25,10 @@ name_facts codes_ask_facts(struct py_object *code)
 	return (name_facts)known;
 }
 
-/* Asks the interpreter for the code of @frame. The answer also serves to check the layout. */
+/*
+ * Asks the interpreter for the code of @frame. Returns the code, borrowed. Sets
+ * python_codes.reads_frames to true if the layout leads to the same code, and to false otherwise.
+ */
 struct py_object *codes_ask_frame(struct py_frame *frame)
 {
 	const struct py_layout *l = &python_codes.layout;

@@ -21,7 +21,11 @@
 
 /* --- declared events --- */
 
-/* The recorder's choices, by event number. Chunks are made when they are needed, and stay. */
+/*
+ * The user's choice for each declared event, as the recorder has sent it: -1 is off, 1 is on, and 0
+ * is no choice. Chunks of choices are mapped when they are first needed. A chunk stays mapped until
+ * the probe leaves the program.
+ */
 #define CHOICES_CHUNK 4096U
 
 static _Atomic(_Atomic int8_t *) choices[EVENT_USER_MAX / CHOICES_CHUNK + 1];
@@ -124,7 +128,7 @@ static uint32_t declare_now(const char *id, const char *format, const char *comm
 	return 0;
 }
 
-/* COLD. Calls declare_now(). Meanwhile undo_enter() counts the thread as inside of the probe. */
+/* COLD. Calls declare_now(). During the call, the thread counts as inside of the probe (undo.h). */
 static uint32_t declare_event(const char *id, const char *format, const char *common)
 {
 	undo_enter();
@@ -354,8 +358,10 @@ static bool put_declared_event(uint32_t event, const void *payload, size_t len)
 }
 
 /*
- * The least room of a struct utrail_trace_place, in bytes. Most payloads need less. If a segment
- * has less room left, that room stays unused. Since PLACE_MIN is small, little room is wasted.
+ * open_place() requires room for a struct event_data and PLACE_MIN more bytes in a segment. The
+ * PLACE_MIN bytes are for a payload and the zeros after the payload. Most payloads need less than
+ * PLACE_MIN bytes. If a segment has less room left, this room stays unused. Since PLACE_MIN is
+ * small, little room is wasted.
  */
 #define PLACE_MIN 256
 
@@ -371,8 +377,8 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
 	/*
-	 * The last word stays free for the zeros after the payload. One store of a whole word
-	 * writes them.
+	 * The payload may not use the last word of the free room. end_declared() stores a whole
+	 * word of zeros directly after the payload.
 	 */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());

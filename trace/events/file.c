@@ -174,7 +174,10 @@ static void turn_log(fstrace_t *trace, uint32_t file)
 	file = (file + 1) & 0xffff;
 	install_file(trace, fd, file);
 	atomic_store(&trace->shared->place, (uint64_t)file << FST_PLACE_BITS);
-	/* Repair the full file and its predecessor. Slow writers may have written to each file. */
+	/*
+	 * Repair the full file and the file before the full file. Slow writers may have written to
+	 * either file.
+	 */
 	if (atomic_load(&trace->shared->nr_writing))
 		fst_limits_repair(trace->prefix, 2);
 	fst_limits_enforce(trace->prefix, &trace->limits);

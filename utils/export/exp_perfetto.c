@@ -259,7 +259,10 @@ static inline bool knows(const struct perfetto *p, const struct func *func)
 	return func->id < p->nr_known && p->known[func->id] == p->sequence;
 }
 
-/* True when the sequence has defined the name of @func. If not, the caller must define it now. */
+/*
+ * True when the sequence has defined the name of @func, or memory is short. If the result is false,
+ * the caller must now define the name.
+ */
 static bool is_known(struct perfetto *p, const struct func *func)
 {
 	if (unlikely(func->id >= p->nr_known)) {

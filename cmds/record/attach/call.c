@@ -268,7 +268,11 @@ uint64_t attached_args(const struct attached *w)
 	return w->context + CONTEXT_BYTES;
 }
 
-/* Gives up a thread whose call did not return. The thread returns to its former work by itself. */
+/*
+ * Gives up a call that did not return in time, and lets all threads go on. If the call returns
+ * later, the thread @t returns to its former work without the recorder's help. Returns -ETIMEDOUT
+ * with @err.
+ */
 static int give_up(struct attached *w, struct attached_thread *t, struct uft_err *err)
 {
 	world_interrupt(w, t, world_now_ms() + SYSCALL_WAIT_MS);

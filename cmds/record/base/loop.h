@@ -49,8 +49,9 @@ void loop_close_fd(struct loop *loop, int *fd, const struct served *served);
 int loop_add_timer(struct loop *loop, uint64_t period_ns, struct served *served);
 
 /*
- * Wait for @timeout_ms at most (-1: no limit), and serve the ready descriptors. Returns their
- * number or a negative errno. After a signal handler the number may be 0.
+ * Wait for @timeout_ms milliseconds at most (-1: no limit), and serve up to LOOP_BATCH ready
+ * descriptors. Returns the number of ready descriptors, or a negative errno. If the time is over or
+ * a signal handler has interrupted the wait, the number is 0.
  */
 int loop_serve(struct loop *loop, int timeout_ms);
 

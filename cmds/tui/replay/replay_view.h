@@ -48,8 +48,8 @@ void replay_view_deinit(struct replay_view *view);
 void replay_view_set_tree(struct replay_view *view, struct tree *tree);
 
 /*
- * Give numbers to some more lines. This takes a few milliseconds. Returns true when there are
- * further lines.
+ * Give numbers to the next lines. The work takes a few milliseconds. Returns false when all lines
+ * have numbers, or after an error. Otherwise returns true.
  */
 bool replay_view_work(struct replay_view *view);
 

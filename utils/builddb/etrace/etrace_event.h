@@ -7,7 +7,10 @@
 
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* Make the record of the task's event, whose last line was read. Without an event, do nothing. */
+/*
+ * Make a record of the event of @task. Call this function when all lines of the event were read. If
+ * @task has no event, do nothing.
+ */
 void etrace_event_finish(struct etrace_reader *reader, struct etrace_task *task);
 
 /* Forget the first half of the task's event (etrace_task.half), since no second half has come. */

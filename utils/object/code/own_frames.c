@@ -69,7 +69,7 @@ static void look_at_symbols(struct v8 *v8, const struct elf_file *file, uint32_t
 {
 	struct elf_symbols table;
 
-	/* First search for the marker in all names at once: most files do not have it. */
+	/* Most files do not contain the marker, so one search of all names comes first. */
 	if (!elf_symbols_open(file, type, &table) ||
 	    !memmem(table.strings, table.strings_len, MARKER, strlen(MARKER)))
 		return;
@@ -219,7 +219,7 @@ static bool section_has_shift(const struct elf_file *file, const GElf_Shdr *sh)
 			return false;
 		if (has_shift(chunk, len))
 			return true;
-		/* Read the chunk's end again: the instructions may continue in the next chunk. */
+		/* Chunks overlap: a shift may begin in one chunk and end in the next. */
 		if (at + len < sh->sh_size)
 			len -= SHIFT_BYTES - 1;
 	}

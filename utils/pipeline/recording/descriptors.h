@@ -55,8 +55,8 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Get the descriptors of process @pid. If the result's member execution is EXECUTION_NONE, set the
- * member to @execution. Returns NULL when memory is short.
+ * Get the descriptors of process @pid. If descriptors_of.execution is EXECUTION_NONE in the result,
+ * set descriptors_of.execution to @execution. Returns NULL when memory is short.
  */
 struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t pid,
 				       size_t execution);

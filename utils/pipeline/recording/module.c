@@ -120,7 +120,10 @@ struct module *module_set_kernel(struct module_set *set)
 	return set->kernel;
 }
 
-/* Load the symbols of the kernel. Without the file kallsyms, there are none. */
+/*
+ * Load the symbols of the kernel from the recording's file kallsyms. If this file does not exist,
+ * load nothing and return 0.
+ */
 static int load_kernel(struct module_set *set, struct module *mod, struct uft_err *err)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

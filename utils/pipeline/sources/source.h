@@ -51,9 +51,9 @@ struct source_ops {
 			struct uft_err *err);
 
 	/*
-	 * In a growing recording, between two runs of the pipeline: look for new events for
-	 * next_ns() and read(). NULL: there never are new events. Returns 0, or a negative errno
-	 * with @err.
+	 * In a growing recording, called between two runs of the pipeline. Looks for new events for
+	 * next_ns() and read(). Returns 0, or a negative errno with @err. The member is NULL if the
+	 * source never gets new events.
 	 */
 	int (*more)(struct source *src, struct uft_err *err);
 
@@ -159,7 +159,8 @@ struct source_opening {
 };
 
 /*
- * Open the file @name of the recording. Returns its descriptor, or a negative errno with @in->err.
+ * Open the file @name of the recording. Returns the file's descriptor, or a negative errno with
+ * @in->err.
  */
 int source_open_file(const struct source_opening *in, const char *name);
 

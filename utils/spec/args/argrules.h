@@ -1,6 +1,6 @@
 /*
- * Rules about arguments and return values of functions: the strings of -A and -R, and those in a
- * recording.
+ * Rules about arguments and return values of functions. The rules come from the options -A, -R
+ * and -T, or from a recording.
  */
 #ifndef UTRAIL_SPEC_ARGRULES_H
 #define UTRAIL_SPEC_ARGRULES_H
@@ -18,8 +18,9 @@ enum argrules_about {
 /*
  * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: enum argrules_about: the subjects of @items; without items, the subjects to look up
- * @clears: enum argrules_about: the subjects of `clear`: for these, earlier rules have no effect
+ * @about: the subjects of @items; without items, the subjects to look up (enum argrules_about)
+ * @clears: the subjects of the item `clear` (enum argrules_about). Earlier rules have no effect on
+ *          the subjects in @clears
  * @module: beginning of the module's file name, or "PLT"; NULL: any
  * @is_auto: look up the specifications of @about
  * @text: the user's words
@@ -70,7 +71,7 @@ struct argrules_subject {
 	const char *name; /* demangled, or as in the symbol table */
 	const char *module;
 	bool is_plt;
-	const char *others; /* its other names (demangle_others()); NULL: none */
+	const char *others; /* other names of the function (demangle_others()); NULL: none */
 };
 
 /*

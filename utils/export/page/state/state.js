@@ -32,12 +32,12 @@ export class State {
 	func = "";
 	search = "";
 	/**
-	 * Numbers of tasks that are not shown.
+	 * The ids (task.tid) of the tasks that are not shown.
 	 * @type {Set<number>}
 	 */
 	hidden = new Set();
 	/**
-	 * Numbers of tasks that are shown above the other tasks of their process.
+	 * The ids (task.tid) of the tasks that are shown above the other tasks of their process.
 	 * @type {Set<number>}
 	 */
 	pinned = new Set();
@@ -47,7 +47,7 @@ export class State {
 	/** @type {Shown} */
 	shown = "difference";
 	/**
-	 * Names of kinds of events that are not shown.
+	 * The names of the kinds whose events are not shown.
 	 * @type {Set<string>}
 	 */
 	hiddenKinds = new Set();
@@ -82,10 +82,11 @@ export function toFragment(state, recording) {
 }
 
 /**
- * Returns the state of a fragment. Missing or invalid parts have their defaults.
+ * Returns the state that the URL fragment @fragment describes. If the fragment has no valid value
+ * for a member of the state, this member has the default value.
  * @param {string} fragment
  * @param {import("../model/recording.js").Recording} recording
- * @param {ViewName} first the view if the fragment has none
+ * @param {ViewName} first the view if the fragment names no view
  */
 export function fromFragment(fragment, recording, first) {
 	const state = new State(), parts = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
