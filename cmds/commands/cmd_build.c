@@ -1,4 +1,4 @@
-/* `utrail build`: the compilations of a build, and its processes. */
+/* `utrail build`: lists the compilations and the processes of a build. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,9 +10,9 @@
 #include "libmcount/hot/hot.h"
 
 /*
- * WARM. Used when a function is called while a hook of @t runs. Usually the caller is a signal
- * handler that has interrupted the hook. Sets the guard of the aside of @t (aside.c), and returns
- * the aside. Returns NULL when the call is not recorded.
+ * WARM. Used when a function is called while a hook of @t runs. Usually, a signal handler has
+ * interrupted the hook, and the handler makes the call. Sets the guard of the second state
+ * of @t, the aside (aside.c). Returns the aside, or NULL when the call is not recorded.
  */
 struct thread *aside_enter(struct thread *t);
 

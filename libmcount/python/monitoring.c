@@ -56,7 +56,7 @@ NOINLINE static struct py_object *take_guarded(struct py_object *const *args, sl
 	return slowly(args);
 }
 
-/* Does the remaining work of an event. @how: the result of its fast path. */
+/* Does for an event the work that the fast path has not done. @how: result of the fast path. */
 static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
 				       slow_taker *slowly)
 {
@@ -118,7 +118,7 @@ static struct py_object *take_result(struct py_object *callable, struct py_objec
 	return finish(fast_end((uint64_t)args[0]), args, result_slowly);
 }
 
-/* The types of functions in C for which sys.setprofile() has events. */
+/* sys.setprofile() has events for C functions of these types, and for no other C functions. */
 static const struct py_type *function_type, *method_type, *descriptor_type;
 
 /* sys.monitoring.MISSING, which callbacks get if the call has no argument. */

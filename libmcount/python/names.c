@@ -1,4 +1,4 @@
-/* Python functions and their numbers (see names.h). */
+/* Asks the recorder which number a Python function has (see names.h). */
 #include "libmcount/python/names.h"
 
 #include <errno.h>
@@ -331,8 +331,8 @@ static uint32_t number_of(struct py_object *code, const char *name)
 	return nr > 0 ? nr : 0;
 }
 
-#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: one parameter takes all arguments that are left */
-#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS: one parameter takes all keywords that are left */
+#define CODE_VARARGS 0x04 /* CO_VARARGS, code.h: the function has a parameter *args */
+#define CODE_VARKEYS 0x08 /* CO_VARKEYWORDS, code.h: the function has a parameter **kwargs */
 
 static uint32_t nr_args_of(struct py_object *code)
 {
@@ -404,7 +404,7 @@ name_facts names_ask_native(const struct py_c_function *fn)
 	const char *module;
 
 	hold_error(&error);
-	/* A function of a module knows its module. A method does not. */
+	/* Functions of a module have the module's name in fn->module. Methods have NULL there. */
 	module = fn->module ? py.text(fn->module) : NULL;
 	if (module) {
 		add_text(d.name, sizeof(d.name), module);

@@ -8,7 +8,7 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* Write a name and the end of its line. */
+/* Write a name and a newline. */
 static void put_name(struct export *ex, const char *name)
 {
 	sink_str(ex->sink, name);

@@ -74,7 +74,7 @@ static int refresh(struct lane *lane, struct uft_err *err)
 	lane->indent.filter = &lane->filter;
 	stg_indent_more(&lane->indent, lane->user.last_ns);
 	ret = source_more(&lane->user.source, err);
-	/* Newer records must wait: their session may not be known yet. */
+	/* Records after data_bytes must wait, because their sessions may still be unknown. */
 	lane->user.end_offset = lane->task->data_bytes;
 	if (!lane->task->data_bytes)
 		lane->user.at_end = true;

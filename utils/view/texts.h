@@ -12,8 +12,8 @@
 #include "utils/view/values/number.h"
 
 /*
- * Write the name of @func, escaped for the sink's medium. For terminals, @func has the escaped
- * text.
+ * Write the name of @func, escaped for the sink's medium. For terminals, func->call_text already
+ * has the escaped name.
  */
 static inline void sink_func(struct sink *sink, const struct func *func)
 {

@@ -1,4 +1,7 @@
-/* The mappings of another process, and the names in its modules. Both are read from the process. */
+/*
+ * The mappings of another process, and the symbols that the modules of this process export. The
+ * mappings are read from /proc/PID/maps, and the symbols from the memory of the process.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 #define UTRAIL_CMDS_RECORD_ATTACH_MAPS_H
 
@@ -24,7 +27,8 @@ struct maps {
 };
 
 /*
- * Read the mappings of @pid into @maps, and free the former content. Returns 0 or a negative errno.
+ * Free the former content of @maps. Then read the mappings of @pid into @maps. Returns 0 or a
+ * negative errno.
  */
 int maps_read(struct maps *maps, pid_t pid);
 void maps_deinit(struct maps *maps);

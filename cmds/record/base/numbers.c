@@ -1,4 +1,4 @@
-/* Looks up numbers of tasks in pid namespaces (see numbers.h). */
+/* Finds the numbers that tasks have in pid namespaces (see numbers.h). */
 #include "cmds/record/base/numbers.h"
 
 #include <stdio.h>

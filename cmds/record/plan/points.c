@@ -148,7 +148,10 @@ static void add_new(struct strbuf *list, const char *text)
 		strbuf_list_add(list, text);
 }
 
-/* Reports that an event is not recorded. Only the first site of the event is reported. */
+/*
+ * Reports that the event of the static probe @wanted is not recorded there, for the reason @why. If
+ * the event was already reported for another static probe, does nothing.
+ */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
 {

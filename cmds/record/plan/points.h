@@ -74,7 +74,7 @@ bool points_have_file(const struct record_settings *settings);
 
 /*
  * Make events.txt before the program starts, because readers expect the file. At first, the file
- * has only the lines of counters.
+ * has the lines of the counters (read=), and no lines of the program's events.
  */
 int points_make_file(struct store *store, const struct record_settings *settings,
 		     struct uft_err *err);

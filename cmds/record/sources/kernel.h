@@ -1,5 +1,5 @@
 /*
- * Records events in the kernel for the traced tasks. The events are tracepoints (-E
+ * Uses the kernel's tracing to record two kinds of events of the traced tasks: tracepoints (-E
  * 'system:event@kernel') and calls of kernel functions (-k).
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_KERNEL_H

@@ -33,7 +33,10 @@ void sample_free(struct sample *sample)
 	free(sample);
 }
 
-/* Returns a known or new slot for the call. Returns NULL when too many slots are used. */
+/*
+ * Returns the slot of the call. A call without a slot gets a free slot. Returns NULL when the call
+ * has no slot, and SLOTS_USED_MAX slots are used.
+ */
 static struct sampled_call *find_sampled_call(struct sample *sample, const struct process *proc,
 					      uint64_t addr, uint64_t caller)
 {

@@ -56,7 +56,10 @@ static enum compiler_kind assembler(const char *name)
 	return strcmp(name, "yasm") == 0 ? COMPILER_YASM : COMPILER_NONE;
 }
 
-/* Returns the length of a name without the version: "gcc-12.2", "clang14". */
+/*
+ * Returns the length of @name without the version at the end, if there is one: 3 for "gcc-12.2", 5
+ * for "clang14".
+ */
 static size_t without_version(const char *name, size_t len)
 {
 	while (len && (name[len - 1] == '.' || (name[len - 1] >= '0' && name[len - 1] <= '9')))

@@ -6,10 +6,11 @@
 #include "utils/object/elf_file.h"
 
 /*
- * A way of calling a library function. Addresses are as stated in the file, before relocation.
+ * A way to call a library function: through a PLT entry, or directly through a GOT slot.
+ * Addresses are as stated in the file, before relocation.
  *
- * @addr: address of the call in recordings (doc/formats/symbols.md, "Library calls"): the PLT
- *         entry, or the relocation entry when calls read the GOT (-fno-plt)
+ * @addr: the address that recorded calls have (doc/formats/symbols.md, "Library calls"): the
+ *         address of the PLT entry, or of the relocation entry when calls read the GOT (-fno-plt)
  * @size: number of bytes at @addr
  * @slot: GOT slot that holds the address of the function
  * @reloc: index of the relocation in DT_JMPREL; PLT_NO_RELOC: calls go through the GOT

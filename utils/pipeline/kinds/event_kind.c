@@ -84,14 +84,14 @@ bool event_kind_get(const struct event_kind *kind, const struct event_context *c
 }
 
 /*
- * The characters around a value.
+ * A format of values: the characters around a value, and the precision.
  *
  * @plus: before a difference
  * @percent: after a percentage
  * @base: before a hexadecimal number
  * @quote: around a text
  * @base_quote: around a hexadecimal number
- * @digits: number of digits after the point
+ * @digits: number of digits after the decimal point
  */
 static const struct form {
 	const char *plus;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* A question about a symbol. @name and @others are buffers for its names. */
+/* A question about a symbol. @name and @others are buffers for the symbol's names. */
 struct asking {
 	is_asked_for_fn is_asked_for;
 	void *arg;

@@ -10,8 +10,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * A captured container (a box, capture.h): the bytes that are not shown yet. These bytes may be
- * invalid.
+ * A position in a captured container (a box, capture.h). The bytes from @at to @end remain to be
+ * shown. These bytes may be invalid.
  */
 struct box {
 	struct subject *s;

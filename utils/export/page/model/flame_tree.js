@@ -25,7 +25,8 @@ export class FlameNode {
 /**
  * @param {import("./recording.js").Recording} recording
  * @param {import("./recording.js").Range | null} range
- * @param {boolean} hasWaits false: time off the CPU is subtracted from all calls that waited
+ * @param {boolean} hasWaits true: the tree has nodes for time off the CPU; false: the tree
+ * has no such nodes, and time off the CPU is subtracted from all calls that waited
  */
 export function makeFlameTree(recording, range, hasWaits) {
 	const root = new FlameNode(-1, null), part = recording.isWhole(range) ? null : range;

@@ -4,8 +4,8 @@ import { lowerBound } from "./task.js";
 /**
  * @typedef {object} NodeSums arrays with an element for each node of the task's tree
  * @property {Float64Array} calls
- * @property {Float64Array} total the total time; of recursive calls, only that of the outermost
- * call
+ * @property {Float64Array} total the total time; a call that is nested in a call of the same
+ * function adds nothing. In the sums of a range, this rule holds if both calls began in the range
  * @property {Float64Array} self
  * @property {Float64Array} longest
  */
@@ -179,7 +179,8 @@ class RangeSummer {
 			this.#leave(depth[node]);
 			// Time off the CPU counts only if the thread gets the CPU back within the range.
 			if (end > to && isWait[f]) continue;
-			// Time off the CPU in unknown calls is not counted.
+			// If knowsOpen is false, time off the CPU counts only within calls
+			// that began in the range.
 			if (isWait[f] && !this.knowsOpen && depth[node] === this.seeded) continue;
 			const nested = this.inside[f]++;
 			this.#count(node, (end > to ? last : end) - task.start[i], nested === 0, depth[node]);

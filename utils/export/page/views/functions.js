@@ -76,7 +76,7 @@ export class FunctionsView {
 
 	draw() {
 		const { search, state } = this.app;
-		// Sums are incomplete until all is read.
+		// Sums are incomplete until all calls are read.
 		if (this.app.isReading) return;
 		this.find();
 		byId("functions-table").setAttribute("aria-busy", String(!this.key));
