@@ -62,7 +62,7 @@ static void choose_perf(const struct opts *opts, struct record_settings *setting
 	settings->use_tasks = wants_all || (wanted & EVENT_LINUX_TASKS);
 	settings->use_names = wants_all || (wanted & EVENT_LINUX_NAMES);
 	settings->use_switches = wants_all || (wanted & EVENT_LINUX_SCHED);
-	/* A waiting call may be left out by -C or -L. Its recorded caller would seem to wait. */
+	/* If -C or -L leaves out a waiting call, the call's recorded caller would seem to wait. */
 	if (!opts->use_sched || opts->specs[SPEC_CALLER] || opts->specs[SPEC_LOCATION])
 		settings->use_switches = false;
 }

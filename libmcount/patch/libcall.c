@@ -301,8 +301,8 @@ static void find_function(struct call_site *site, const char *name)
 }
 
 /*
- * True when @target is the content of a bound slot. An unbound slot leads to code of its own
- * module.
+ * True when @target, the content of a slot of @m, is outside the code of @m. Such a slot is bound,
+ * because an unbound slot leads to code of @m.
  */
 static bool is_elsewhere(const struct module *m, uint64_t target)
 {
@@ -312,7 +312,7 @@ static bool is_elsewhere(const struct module *m, uint64_t target)
 /*
  * Hooks the sites of one module. The first site gets the index @first in probe.calls.
  *
- * @finds: true when the functions of unbound sites are to be found
+ * @finds: as for libcall_hook() (probe.h)
  */
 static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_t first,
 			struct stub_page *page, bool finds)

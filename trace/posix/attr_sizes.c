@@ -6,7 +6,10 @@
 
 #include <errno.h>
 
-/* A size above 0 that is too small is accepted. It is raised when the stream is made. */
+/*
+ * Accepts any size from 1 to PT_SIZE_MAX. If @size is too small for a stream, a stream with these
+ * attributes gets the minimum size.
+ */
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t size)
 {
 	if (!pxt_attr_of(attr) || !size || size > PT_SIZE_MAX)

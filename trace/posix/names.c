@@ -1,4 +1,4 @@
-/* The names and ids of user events. Several processes add to them without a lock. */
+/* The names and ids of user events. Several processes add names without a lock. */
 #include "posix/posix.h"
 
 #include <sched.h>

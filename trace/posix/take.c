@@ -122,7 +122,7 @@ int pxt_take(struct pxt_handle *handle, struct pxt_event *event)
 	return found;
 }
 
-/* Puts back an event that could not be stored. */
+/* Puts back @event, which pxt_take() has returned. The next pxt_take() returns @event again. */
 void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event)
 {
 	if (event->id == PT_OVERFLOW || event->id == PT_RESUME) {

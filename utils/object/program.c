@@ -52,8 +52,9 @@ static void note_instrumentation(const struct elf_file *file, struct object_prog
 			continue;
 		program->runs_python |= is_of_python(name);
 		/*
-		 * A program that calls a function of @known imports the function. So skip defined
-		 * symbols: libc and the probe define some functions of @known.
+		 * If a program calls a function that @known lists, the program imports the
+		 * function. So skip defined symbols: libc and the probe define some of the listed
+		 * functions.
 		 */
 		if (sym.st_shndx != SHN_UNDEF)
 			continue;

@@ -47,8 +47,9 @@ bool event_rule_matches(const struct event_rule *rule, enum event_origin origin,
 bool event_rules_match(const struct event_rules *rules, enum event_origin origin, const char *name);
 
 /*
- * True when the event is shown: its name matches a rule. A rule with "@kernel" matches events of
- * the kernel only; other rules match events of both origins.
+ * True when the event is shown: a rule matches the event's name and origin. A rule with "@kernel"
+ * matches only events of the kernel. A rule without "@kernel" matches events of the program and of
+ * the kernel.
  */
 bool event_rules_show(const struct event_rules *rules, enum event_origin origin, const char *name);
 

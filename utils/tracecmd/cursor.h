@@ -57,8 +57,9 @@ int tracedat_take_blob(struct tracedat_cursor *in, uint64_t len, size_t max, str
 int tracedat_take_text(struct tracedat_cursor *in, char *to, size_t size, struct uft_err *err);
 
 /*
- * Skip @len bytes, which must be equal to @word. Returns 0, -EBADMSG when they differ, or an error
- * of tracedat_take().
+ * Skip @len bytes, which must be equal to @word. Returns 0 on success, or a negative errno of
+ * pread(2). Returns -EBADMSG when the bytes differ from @word or fewer than @len bytes are unread.
+ * After a failure, @err contains the position.
  */
 int tracedat_take_word(struct tracedat_cursor *in, const void *word, size_t len,
 		       struct uft_err *err);

@@ -105,14 +105,18 @@ static uint32_t add_new(struct declared *declared, const char *name, const struc
 	}
 	if (keep_words(declared, copy, number) < 0)
 		return 0;
-	/* The definition is written first: a reader that finds the name needs the definition. */
+	/*
+	 * Write the definition before the event's name in events.txt. A reader that finds this name
+	 * needs the definition.
+	 */
 	write_line(declared, number, copy);
 	points_write_event(declared->points, number);
 	return number;
 }
 
 /*
- * Returns the number of the event that @words define. A new event gets a new number. 0: no number.
+ * Returns the number of the event that @words define. A new event gets a new number. Returns 0 when
+ * the event cannot have a number.
  */
 static uint32_t number_of(struct declared *declared, const char *name, const struct strbuf *words)
 {

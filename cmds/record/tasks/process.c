@@ -216,8 +216,9 @@ static void forget_modules(struct processes *procs, struct process *proc)
 }
 
 /*
- * Forgets modules at addresses of a new module. The first module, which is the program itself,
- * stays: it is never unloaded.
+ * Forgets and frees each kept module whose addresses overlap the addresses of the new module @by.
+ * The first kept module is the program itself. This module stays, because the program itself is
+ * never unloaded.
  */
 static void forget_overlapped(struct processes *procs, struct process *proc,
 			      const struct control_module *by)

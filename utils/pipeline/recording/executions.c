@@ -176,7 +176,7 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (!proc_exec_decode(rec->data, rec->len, load->is_big_endian, &exec))
 		return 0;
 	if (before == EXECUTION_NONE) {
-		/* The creator of the first program counts as a task. */
+		/* If no task was counted before, count the creator of the first program. */
 		load->nr_tasks += !load->nr_tasks;
 		made = stranger(load, rec->pid);
 	} else {

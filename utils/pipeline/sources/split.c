@@ -76,7 +76,10 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 
 	if (!src_user_plain(&lane->user, offset, &records))
 		return;
-	/* If the time goes backwards, the first difference wraps to a huge value: the loop ends. */
+	/*
+	 * The loop ends at a record that is earlier than the previous record: the difference
+	 * rec.time_ns - records.last_ns wraps to a huge value.
+	 */
 	while (plain_record_next(&records, &rec) &&
 	       rec.time_ns - records.last_ns <= until_ns - records.last_ns &&
 	       skim_fast(&open, calls, rec.time_ns, record_addr(rec.data), rec.data & 1))
@@ -205,7 +208,9 @@ static int step_piece(struct lane *lane, struct uft_err *err)
 	return lane_read(lane, &event, 1) == 0 ? 0 : add_to_piece(lane, &event, err);
 }
 
-/* Add many records at once, if they are calls. The results are those of add_to_piece(). */
+/*
+ * Skip many records at once, if the records are calls. Returns a result as add_to_piece() does.
+ */
 static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
 {
 	struct src_user *src = &lane->user;
@@ -220,7 +225,11 @@ static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, stru
 	return 1;
 }
 
-/* Skip to a record at @offset or later. The results are those of add_to_piece(). */
+/*
+ * Skip to a record at @offset or later. Returns 1 on success, or a negative errno. Returns 0 if no
+ * further piece can begin: the open calls are uncertain, the records have ended, or
+ * lane->pipe->is_stopped is true.
+ */
 static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 {
 	const struct stg_calls *calls = &lane->calls;
@@ -251,7 +260,10 @@ static int skim_to(struct lane *lane, uint64_t offset, struct uft_err *err)
 	return ret;
 }
 
-/* Find the open calls that the stages show. */
+/*
+ * Store in piece->path the functions of the calls that are open at the beginning of the piece.
+ * Leave out calls that the stages hide. Returns 0 or -ENOMEM.
+ */
 static int find_path(struct piece *piece)
 {
 	const struct stg_calls *calls = &piece->calls;
@@ -325,7 +337,7 @@ int lane_split(struct lane *lane, uint64_t bytes, uint64_t piece_bytes,
 	return ret;
 }
 
-/* Give the piece's state to a fresh lane. */
+/* Prepare a fresh lane to read the piece. The lane becomes the owner of piece->calls. */
 static void give(struct piece *piece, struct lane *lane)
 {
 	const struct piece *of = piece;
@@ -344,7 +356,8 @@ static void give(struct piece *piece, struct lane *lane)
 	lane->has_begun = true;
 	/*
 	 * Each thread looks up addresses in its own cache. lane->calls.space is the cache of the
-	 * thread that made the piece. The value 0 makes stg_calls() set the cache of this thread.
+	 * thread that made the piece. If changes_ns is 0, stg_calls() sets lane->calls.space to
+	 * the cache of the thread that reads the piece.
 	 */
 	lane->calls.changes_ns = 0;
 	stg_indent_more(&lane->indent, lane->calls.last_ns);

@@ -71,7 +71,8 @@ export class Search {
 			this.recording.functionCalls.forEach((calls, f) => { if (this.funcs[f]) this.calls += calls; });
 			for (const task of this.tasks) this.calls += task.info.calls;
 			const { matcher } = this;
-			// Only the server has the text of each event.
+			// The texts of events are on the server. Count all events of the kinds
+			// whose names match.
 			this.perKind = Float64Array.from(this.recording.kinds, ({ name, count }) =>
 				(matcher && matcher(name) ? count : 0));
 			this.#countExecutions();
@@ -146,7 +147,7 @@ export class Search {
 	 */
 	events(hidden) { return this.perKind.reduce((sum, nr, kind) => sum + (hidden[kind] ? 0 : nr), 0); }
 
-	/** True when there is a valid text to search. */
+	/** True when the search text is valid and not empty. */
 	get isOn() { return Boolean(this.text) && !this.isWrong; }
 
 	/**
