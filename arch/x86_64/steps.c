@@ -70,7 +70,11 @@ struct scan {
 	uint8_t rex;
 	uint8_t opcode;
 	uint8_t modrm;
-	/* 1: one-byte opcodes; 0x0f: after 0f; 0x38, 0x3a: after 0f and this byte; 0: other */
+	/*
+	 * the opcode map of @opcode. 1: opcodes of one byte; 0x0f: opcodes after the byte 0f;
+	 * 0x38: opcodes after the bytes 0f 38; 0x3a: opcodes after the bytes 0f 3a; 0: opcodes
+	 * after a VEX, EVEX or XOP prefix
+	 */
 	uint8_t map;
 	const uint8_t *distance; /* the displacement from the instruction's end; NULL: none */
 };
@@ -104,7 +108,7 @@ static bool take_prefixes(struct scan *s)
 			s->has_f3 = true;
 			break;
 		default:
-			/* the prefixes of segments, of a 32-bit address, and of a lock */
+			/* prefixes: a segment, a 32-bit address (67), or lock (f0) */
 			if (!byte || !strchr("\x26\x2e\x36\x3e\x64\x65\x67\xf0", byte))
 				return true;
 		}

@@ -69,7 +69,10 @@ static int32_t choose_tid(struct import_tasks *tasks, const struct fst_origin *o
 	return tasks->next_made < INT32_MAX ? tasks->next_made++ : 0;
 }
 
-/* Adds the task to the lists. After that, import_tasks_deinit() frees it. */
+/*
+ * Adds @task to the list and the maps of @tasks. Returns 0 or -ENOMEM. In both cases, @tasks owns
+ * @task, and import_tasks_deinit() will free @task.
+ */
 static int enter_task(struct import_tasks *tasks, struct import_task *task, uint64_t key)
 {
 	tasks->all[tasks->nr++] = task;

@@ -35,7 +35,8 @@ struct tui_calls {
  * @is_stale: the recording's files have records that @reading lacks
  * @stamp: stamp of the recording's files (growth.h)
  * @looked_ns: the time when @stamp was last compared with a new stamp
- * @read_ns, @took_ns: the time when @reading was complete, and the time that reading took
+ * @read_ns: the time when the result of the last job (job.h) was taken, by the monotonic clock
+ * @took_ns: the duration of this job
  */
 struct tui_growth {
 	bool grows;
@@ -145,7 +146,13 @@ int go_chosen(struct tui *tui);
 const struct func *go_func_of_line(struct tui *tui);
 /* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
-/* Replace tui->reading by @next. Folds stay closed, and cursors stay at their items. */
+/*
+ * Replace tui->reading by @next, and free the old reading. @tui then owns @next. A failure does not
+ * undo these steps, but closes all views except the replay and tui->waiting.
+ *
+ * On success, folded calls stay folded, and cursors stay at their items. As an exception, a cursor
+ * on the first line of the report stays on the first line.
+ */
 int go_take_reading(struct tui *tui, struct tui_reading *next, struct uft_err *err);
 /* Returns the number of programs that have calls. */
 size_t go_nr_programs(const struct tui *tui);
@@ -156,7 +163,10 @@ void go_deinit(struct tui *tui);
  *     set @err and return a negative error ---
  */
 
-/* Begin to read. The first view is shown when the reading is done. */
+/*
+ * Begin to read the recording. When the reading is done, the first view replaces the view
+ * tui->waiting.
+ */
 int wait_first(struct tui *tui, struct uft_err *err);
 /* If the view of @command needs data that are not read yet, postpone @command and return true. */
 bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);

@@ -101,7 +101,7 @@ static struct selection selection_of(const struct live_plan *plan)
 
 /*
  * Changes @s as if the open call of @addr had been entered under @plan. The call's arguments are
- * gone, so conditions count as false.
+ * gone, so a rule with conditions on arguments has no effect.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -316,8 +316,10 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If the new plan only adds functions, p->now stays right. Each open call changed p->now
-	 * when the call began. At that time, conditions on its arguments were checked.
+	 * If p->era is the era of the new plan, the new plan has all functions of p->plan without a
+	 * change, and further functions. In this case, p->now stays right. Each open call changed
+	 * p->now when the call began. At that time, conditions on arguments were checked, except in
+	 * planned_push_unseen().
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 
@@ -329,7 +331,7 @@ void planned_take_up(struct thread *t)
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
 	state_select(t);
-	/* From now on only open frames use the former plan. */
+	/* After this store, no frame except the open frames needs the former plan. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }

@@ -127,7 +127,10 @@ struct thread *thread_make_state(void)
  */
 static _Atomic int32_t nr_free_states;
 
-/* Returns the state of an ended thread, or a new one. Returns NULL when there is no memory. */
+/*
+ * Takes a state that no thread uses, such as the state of an ended thread, or makes a new state.
+ * Returns the state, or NULL when there is no memory.
+ */
 static struct thread *take_state(void)
 {
 	struct thread *t = atomic_load(&nr_free_states) ? atomic_load(&probe_threads) : NULL;
@@ -235,7 +238,7 @@ static bool lacks_counter(void)
 
 	if (!atomic_load(&probe.may_lack_counter))
 		return false;
-	/* EINVAL: on this machine, the kernel cannot forbid threads to read the counter. */
+	/* EINVAL: on this machine, the kernel cannot forbid reading the time stamp counter. */
 	if (own_syscall(SYS_prctl, PR_GET_TSC, &mode, 0L, 0L, 0L) < 0)
 		return errno != EINVAL;
 	return mode == PR_TSC_SIGSEGV;

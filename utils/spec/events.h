@@ -34,7 +34,8 @@ struct event_rules {
 
 /*
  * Parse items "NAME[@kernel]", separated by ';' (doc/facts/language.md, "Events"). @match tells
- * how NAME is read. Returns 0, -ENOMEM, or -ERR_USAGE with the column and the error.
+ * how NAME is read. Returns 0, -ENOMEM with @err, or -ERR_USAGE with @err. For -ERR_USAGE, @err
+ * gives the column of the error in @text, and the reason.
  */
 int event_rules_parse(const char *text, enum pattern_match match, struct event_rules *out,
 		      struct uft_err *err);

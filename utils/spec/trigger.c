@@ -299,7 +299,10 @@ static int parse_action(struct parse *p, const struct word *word, const char *va
 	return 0;
 }
 
-/* Parse the @names of `clear=a+b`. They are NULL for `clear`, which removes all actions. */
+/*
+ * Parse the action `clear`. @names: the text "a+b" of `clear=a+b`, which the function
+ * changes; NULL: `clear` has no names, and removes all actions
+ */
 static int parse_clear(struct parse *p, char *names, size_t at)
 {
 	uint32_t cleared = names ? 0 : ~0U;

@@ -60,7 +60,10 @@ bool callable_thread_has_interrupted(const struct attached *w, const struct maps
 	return false;
 }
 
-/* The maximum size of the function syscall(3). It only moves the arguments and makes the call. */
+/*
+ * The maximum size of the code of syscall(3), in bytes. The code is short: the function moves the
+ * arguments, and makes the system call.
+ */
 #define SYSCALL_BYTES 64
 
 /*

@@ -32,7 +32,8 @@ struct functions_key {
 };
 
 /*
- * @name: the offset of the function's name; 0: the name is in the symbols of the file
+ * @name: the offset of the function's name; 0: the function's symbol has the name, or
+ *         the name is unknown
  * @why_not: the offset of the reason why the function cannot be patched; 0: it can be patched
  * @patches: the offset of the @nr_patches patches of the function
  * @kind: enum function_kind

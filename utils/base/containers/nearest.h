@@ -11,8 +11,8 @@
 #define NEAREST_MAX 3
 
 /*
- * The caller offers the known words one by one. These words and @typed are not copied: they must
- * live until nearest_text().
+ * The caller offers the known words one by one. The struct points to @typed and to the offered
+ * words. So the caller must keep @typed and these words as long as the struct is in use.
  *
  * @len: the number of characters of @typed that are compared
  * @places: for each character a bit mask of its positions in @typed

@@ -88,7 +88,8 @@ struct dwarf_inline {
 /*
  * @addr: relative to the module's map start
  * @file: the source, relative to the compiler's directory if possible; NULL: unknown
- * @inlined: in the order of debug information; nested calls follow the outer ones
+ * @inlined: inlined calls in the order of the debug information: an outer call, then the calls
+ *         nested within this call
  */
 struct dwarf_func {
 	uint64_t addr;

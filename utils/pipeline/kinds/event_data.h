@@ -55,7 +55,8 @@ static inline bool event_data_is_much(const struct event_data_source *src)
 void event_data_return(struct event_data_source *src);
 
 /*
- * Do the work of event_data_return(), and free the buffer, too. The position in the file is kept.
+ * Free the buffer and the memory of all payloads. Call this when no event points to the memory any
+ * more. The next event_data_find() continues at the same entry as without this call.
  */
 void event_data_release(struct event_data_source *src);
 

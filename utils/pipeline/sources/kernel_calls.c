@@ -1,4 +1,4 @@
-/* The kernel's calls of one task (see kernel_calls.h). */
+/* The calls of kernel functions in one task (see kernel_calls.h). */
 #include "utils/pipeline/sources/kernel_calls.h"
 
 #include <errno.h>

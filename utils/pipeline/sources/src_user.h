@@ -226,7 +226,10 @@ void src_user_close(struct src_user *src);
  */
 int src_user_take_fd(struct src_user *src);
 
-/* At the end (@src->at_end): free the buffer, with all payloads, and the descriptor. */
+/*
+ * To be called at the end (@src->at_end): close the descriptor, and free the memory of the buffer
+ * and of all payloads. A buffer from a pool goes back to the pool.
+ */
 void src_user_release(struct src_user *src);
 
 /*

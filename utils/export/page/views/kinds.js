@@ -1,5 +1,6 @@
 /**
- * The choice of the kinds of events that are shown: a list of check boxes, which a button opens.
+ * A list with a check box for each kind of events. The page shows the events of the checked kinds.
+ * A button opens the list.
  */
 import { byId, element, keepInWindow } from "../ui/element.js";
 import { count } from "../model/text.js";
@@ -53,7 +54,8 @@ export function setUpKinds() {
 		const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
 		if (step) inputs[(at + step + inputs.length) % inputs.length].focus();
 		if (event.key === "Escape") { open(false); button.focus(); }
-		// The page listens to keys (keys.js). Keys in the list must not reach the page.
+		// The page has commands for keys (keys.js). A key that the user presses while the
+		// list has the focus must not reach the page.
 		if (step || event.key === "Escape") event.preventDefault();
 		event.stopPropagation();
 	});
