@@ -66,7 +66,7 @@ enum opts_format {
 	OPTS_FORMAT_HTML,
 	OPTS_FORMAT_CSV,
 	OPTS_FORMAT_JSON,
-	OPTS_FORMAT_EXPORT, /* exporters: this number plus an enum export_number */
+	OPTS_FORMAT_EXPORT, /* exporters: this value plus the exporter's enum export_number */
 };
 
 enum opts_full {
@@ -90,7 +90,7 @@ enum opts_as {
 #define OPTS_DEFAULT_DEPTH 1024
 #define OPTS_ROWS_MAX	   192
 
-/* The origin of a spec: -F or -P (plain), or -N or -U, which negate the spec. */
+/* Marks for the origin of a spec. PLAIN: -F or -P. NEGATED: -N or -U, which negate the spec. */
 #define SPEC_MARK_PLAIN	  'P'
 #define SPEC_MARK_NEGATED 'N'
 
@@ -129,12 +129,12 @@ struct opts {
 	const char *opt_file;
 	const char *syms_dir;	    /* --with-syms */
 	struct words file_words;    /*
-				     * words of an option file; strings of this struct point into
-				     * them
+				     * words of an option file; members of this struct may point
+				     * into these words
 				     */
 	struct words script_words;  /*
-				     * words of a script's first lines; strings of this struct point
-				     * into them
+				     * words of a script's first lines; members of this struct may
+				     * point into these words
 				     */
 	int color;		    /* enum opts_color; main() derives @color_mode from @color */
 	enum color_mode color_mode; /* for stdout; decided by main() */
@@ -143,7 +143,7 @@ struct opts {
 	/* SIGCHLD was ignored when utrail was started; main() stops ignoring SIGCHLD */
 	bool ignores_children;
 
-	/* options that choose calls, when recording and when reading */
+	/* Options that choose calls. Recorders and readers apply these options. */
 	unsigned depth;
 	uint64_t time_filter_ns;
 	uint64_t size_filter;	/* bytes; 0: all */
@@ -162,12 +162,15 @@ struct opts {
 	 * in their names have the text that the user typed. Other members, such as @filters, have
 	 * the parsed options.
 	 */
-	char *specs[SPEC_OPTIONS];  /* one for each option, on the heap; specs separated by ';' */
-	struct strbuf filter_marks; /* a SPEC_MARK_* for each spec of -F or -N, up to the last -N */
-	int match;		    /* enum pattern_match */
-	struct filters *filters;    /* on the heap */
+	/* by enum spec_option: a text on the heap that has the option's specs, separated by ';' */
+	char *specs[SPEC_OPTIONS];
+	/* a SPEC_MARK_* for each spec in specs[SPEC_FILTER], up to the last spec of -N */
+	struct strbuf filter_marks;
+	int match;		 /* enum pattern_match */
+	struct filters *filters; /* on the heap */
 	/*
-	 * the enum trigger_flags that the reader applies; in `live` the recorder applies the others
+	 * the actions (enum trigger_flags) that the reader applies; in `live`, the recorder applies
+	 * all other actions
 	 */
 	uint32_t view_actions;
 	char *signal_specs; /* on the heap; --signal */
@@ -175,12 +178,13 @@ struct opts {
 	struct watch_spec watch;
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
-	char *patch_specs;		/* on the heap; --patch, --unpatch */
-	struct strbuf patch_marks;	/* a SPEC_MARK_* for each rule, up to the last rule of -U */
+	char *patch_specs; /* on the heap; --patch, --unpatch */
+	/* a SPEC_MARK_* for each rule in @patch_specs, up to the last rule of -U */
+	struct strbuf patch_marks;
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
-	struct pattern trace_include; /* parsed from the options above, if they were given */
-	struct pattern trace_exclude;
+	struct pattern trace_include; /* parsed @trace_include_spec, if the option was given */
+	struct pattern trace_exclude; /* parsed @trace_exclude_spec, if the option was given */
 	bool list_events;
 	bool srcline;
 	bool inlined;
@@ -214,7 +218,7 @@ struct opts {
 	/* replay, live */
 	bool flat;
 	bool follow;	    /* replay: continue while the recording grows */
-	bool live_at_end;   /* live: do not show calls before the program has ended */
+	bool live_at_end;   /* live: wait for the end of the program, then show its calls */
 	bool merge_leaves;  /* --no-merge: false */
 	bool show_args;	    /* --no-args: false */
 	bool show_comments; /* --no-comment: false */
@@ -270,13 +274,13 @@ struct opts {
 
 	/* options of report and info */
 	char *sort_keys;    /* on the heap; separated by ','; NULL: the default keys */
-	bool average_total; /* at most one of the two averages is set */
+	bool average_total; /* at most one of @average_total and @average_self is set */
 	bool average_self;
 	bool by_task;
 	char *diff_dirs;	 /* on the heap; separated by newlines; NULL: none */
 	const char *diff_policy; /* NULL: the default */
 	unsigned diff_sort_column;
-	const char *callers_of; /* at most one of @callers_of to @between is given */
+	const char *callers_of; /* at most one member from @callers_of to @between is set */
 	const char *callees_of;
 	const char *histogram_of;
 	const char *slowest_of;
@@ -324,7 +328,7 @@ extern const size_t opts_table_nr;
 bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);
 
-/* Returns the word of --match for an enum pattern_match. */
+/* Returns the value of --match that means @match, an enum pattern_match: "glob", for example. */
 const char *opts_match_word(int match);
 
 /* All words of --format. */

@@ -7,7 +7,7 @@
 
 struct opts;
 
-/* Starts as { 0 }. @pid: the process of the pager, or 0 when there is none */
+/* The struct starts as { 0 }. @pid: the process of the pager, or 0 when there is none */
 struct pager {
 	pid_t pid;
 };

@@ -73,8 +73,8 @@ END vfork
 	.set	own_vfork, vfork
 
 /*
- * Makes the system call whose number is in %rax. The arguments, at most four, are in the registers
- * of a system call. The child runs on its parent's stack.
+ * Makes a child by a system call. The number of the system call is in %rax. The call's arguments, at
+ * most four, are in the argument registers of system calls. The child runs on its parent's stack.
  */
 	.type	lend_and_call, @function
 	.balign	16

@@ -285,8 +285,8 @@
 	.endm
 
 /*
- * Ends a call. \slot: the return slot of the call; gets the address at which the program continues.
- * \beyond: the label of FAST_LEAVE_BEYOND.
+ * Ends a call. \slot: the return slot of the call. The macro stores in this slot the address at which
+ * the program continues. \beyond: the label of FAST_LEAVE_BEYOND.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
@@ -315,8 +315,8 @@
 	.endm
 
 /*
- * Drops a call whose ENTRY was held back. Goes to \written if the ENTRY was written in the
- * meantime.
+ * Drops a call whose ENTRY was held back. If the ENTRY was written before the call returned, goes to
+ * \written instead.
  */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi

@@ -9,7 +9,8 @@
 /*
  * A command that opens a web address.
  *
- * @args: its argv on the heap, which ends with NULL; the strings are in @words
+ * @args: the argv of the command, an array on the heap; the last pointer is NULL, and the other
+ *         pointers point into @words
  */
 struct browser_command {
 	char *words;

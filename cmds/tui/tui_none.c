@@ -1,4 +1,4 @@
-/* The screen program in a build without ncurses (see tui.h). */
+/* Refuses to show screens, in builds without ncurses (see tui.h). */
 #include <errno.h>
 
 #include "cmds/tui/tui.h"

@@ -126,8 +126,8 @@ static void put_string(struct capture_run *run, uint64_t address)
 }
 
 /*
- * Writes the @len bytes at @address. NULs may be among them. @object: the pointer that is shown if
- * the bytes cannot be read
+ * Writes the @len bytes at @address as a text, which may contain NULs. @object: the pointer that is
+ * shown if the bytes cannot be read
  */
 static void put_text(struct capture_run *run, uint64_t object, uint64_t address, uint64_t len)
 {

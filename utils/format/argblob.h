@@ -16,11 +16,11 @@
 #define ARGBLOB_MAX_BYTES   1024U /* size of a whole payload with padding */
 
 /*
- * The form of a value, as recorded and shown. The letter in brackets stands for the form in
+ * The format of a value in recordings and in views. The letter in brackets denotes the format in
  * specifications.
  */
 enum arg_format {
-	ARG_AUTO,	/* (d) decimal, or hexadecimal when it is large */
+	ARG_AUTO,	/* (d) decimal; large numbers are shown in hexadecimal */
 	ARG_SIGNED,	/* (i) */
 	ARG_UNSIGNED,	/* (u) */
 	ARG_HEX,	/* (x) */
@@ -58,7 +58,7 @@ struct arg_type {
 #define ARGBLOB_NULL	   "\xff\xff\xff\xff"
 #define ARGBLOB_NULL_LEN   4U
 
-/* One value within a payload. @data of a string begins after the length. */
+/* One value in a payload. For a string, @data begins after the two bytes that hold the length. */
 struct arg_value {
 	const uint8_t *data;
 	size_t len;

@@ -39,7 +39,10 @@ enum header_feature {
 	FEAT_CALLSITE = 1U << 13,
 };
 
-/* Bits of info_mask, for items of the text after the header: doc/formats/info.md, "Text". */
+/*
+ * Bits of info_mask. Each bit stands for an item of the text that follows the header:
+ * doc/formats/info.md, "Text".
+ */
 enum header_info {
 	INFO_EXE_NAME = 1U << 0,
 	INFO_EXE_BUILD_ID = 1U << 1,
@@ -63,7 +66,8 @@ enum header_info {
 struct data_header {
 	uint32_t version;     /* 3 or 4 */
 	uint16_t header_size; /* the offset of the text */
-	uint8_t endian;	   /* enum header_endian: of the traced program, and of all binary files */
+	/* enum header_endian: the byte order of the traced program and of all binary files */
+	uint8_t endian;
 	uint8_t elf_class; /* enum header_class: the class of the traced program */
 	uint64_t feat_mask;
 	uint64_t info_mask;

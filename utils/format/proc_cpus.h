@@ -12,7 +12,10 @@
 
 #define PROC_CPU_UNKNOWN -1
 
-/* Starts as { 0 }, ends with proc_cpus_deinit(). Only proc_cpus.c knows the values of @by_tid */
+/*
+ * The struct starts as { 0 }, and ends with proc_cpus_deinit(). Only proc_cpus.c knows the meaning
+ * of the values in @by_tid.
+ */
 struct proc_cpus {
 	struct intmap by_tid;
 };

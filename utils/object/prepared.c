@@ -110,7 +110,7 @@ static int load_addresses(const struct elf_file *file, const char *name, struct 
 
 /* --- nops --- */
 
-/* Returns the length of the nops that begin at @at. */
+/* Returns the total number of bytes of the consecutive nops at @at. */
 static uint64_t nops_at(const struct finder *f, const uint8_t *at, uint64_t left)
 {
 	uint64_t len = 0;
@@ -279,7 +279,7 @@ static int add_sled(struct finder *f, const struct sled *sled)
 		bytes = at ? f->set->tail_sled(at, left) : 0;
 		break;
 	default:
-		return 0; /* a custom event or typed event, not an entry or exit */
+		return 0; /* the sled marks a custom or typed event, not an entry or exit */
 	}
 	if (!bytes) {
 		f->out->nr_unknown++;

@@ -177,7 +177,7 @@ bool filters_have_conditions(const struct filters *filters)
 	return false;
 }
 
-/* Add the chain of entries with the plain name @name. */
+/* Add to @walk the chain of the entries whose plain name is @name. */
 static void add_exact(struct filter_walk *walk, const char *name)
 {
 	uintptr_t head = (uintptr_t)strmap_get(&walk->filters->exact, name);
@@ -240,9 +240,10 @@ struct filter_entry *filter_walk_next(struct filter_walk *walk)
 
 		if (matches_spec(&entry->spec, walk->subject)) {
 			/*
-			 * Do not write if the mark is set. func_rules_init() sets the marks for all
-			 * functions of a recording. Later, several threads may read the recording
-			 * in parallel. These threads find the marks set, and write nothing.
+			 * If has_match is set already, do not write has_match again.
+			 * func_rules_init() sets has_match of each entry that matches a function of
+			 * the recording. Later, several threads may read the recording in parallel.
+			 * These threads find has_match set, and write nothing.
 			 */
 			if (!entry->has_match)
 				entry->has_match = true;

@@ -42,8 +42,8 @@ struct filters {
 };
 
 /*
- * Add the specs in @text, separated by ';'. Calls must be made in this order of @option: filter,
- * trigger, argument, retval, caller, hide, location.
+ * Add the specs in @text, which are separated by ';'. Calls with different values of @option must
+ * be made in this order: filter, trigger, argument, retval, caller, hide, location.
  */
 int filters_add(struct filters *filters, enum spec_option option, enum pattern_match match,
 		const char *text, struct uft_err *err);
@@ -120,7 +120,7 @@ struct filter_subject {
 	const char *module;
 	const char *source_file; /* NULL when unknown */
 	bool is_plt;		 /* a library call */
-	bool is_program;	 /* its module is the program itself */
+	bool is_program;	 /* the function's module is the program itself */
 	bool is_kernel;
 };
 

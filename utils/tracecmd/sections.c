@@ -1,5 +1,6 @@
 /*
- * The content of the sections of a trace.dat (see parts.h): copies of files of tracefs and /proc.
+ * Reads the sections of a trace.dat that contain copies of files from tracefs and /proc (see
+ * parts.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Read the next @len bytes, a file of tracefs, to @content. Append them as the file @name to
- * file->files. If @name is NULL, the bytes are only read.
+ * Read the next @len bytes of @in into @content. These bytes are a copy of a file of tracefs. If
+ * @name is not NULL, also append the bytes to file->files, under the name @name.
  */
 static int take_file(struct tracedat *file, const char *name, struct tracedat_cursor *in,
 		     uint64_t len, struct strbuf *content, struct uft_err *err)
@@ -74,7 +75,7 @@ static int read_header_info(struct tracedat *file, struct tracedat_cursor *in, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, FORMAT_MAX_BYTES, &event, err);
 }
 
-/* Find the name of the event in its format. The first line of the format is "name: <name>". */
+/* Find the event's name in @format. The first line of a valid @format is "name: <name>". */
 static bool find_event_name(const struct strbuf *format, char name[static EVENT_MAX])
 {
 	struct text in = text_of(format->data, format->len);
@@ -168,7 +169,10 @@ static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, s
 	return ret < 0 ? ret : tracedat_take_blob(in, len, max, to, err);
 }
 
-/* Like read_blob(). The content stays in memory, so budget_hold() counts the bytes. */
+/*
+ * Read a file as read_blob() does. The content stays in memory, so file->budget counts the bytes of
+ * the content.
+ */
 static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t len_bytes,
 		     size_t max, struct strbuf *to, struct uft_err *err)
 {
@@ -179,8 +183,9 @@ static int keep_blob(struct tracedat *file, struct tracedat_cursor *in, size_t l
 }
 
 /*
- * Read the formats of trace_printk(), and drop the formats: no view shows records of
- * trace_printk(). In version 6, the next section begins where the formats end.
+ * Read and discard the format strings of trace_printk(). Views show no records of trace_printk().
+ * The strings must be read, because in version 6 of trace.dat the next section begins where the
+ * strings end.
  */
 static int read_printk(struct tracedat_cursor *in, struct uft_err *err)
 {

@@ -125,7 +125,10 @@ static int put_text(struct attaching *a, const char *text, struct uft_err *err)
 	return 0;
 }
 
-/* Makes a file in the memory of the process. Returns its descriptor in the process. */
+/*
+ * Makes the process create a file in memory (memfd_create(2)). Returns the process's descriptor of
+ * the file, or a negative error with @err.
+ */
 static int make_memory_file(struct attaching *a, struct uft_err *err)
 {
 	uint64_t fd = 0;

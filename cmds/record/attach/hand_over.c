@@ -23,7 +23,7 @@ struct handing {
 	uint64_t leave_fn;
 };
 
-/* Hands over @nr calls of thread @tid. @nr must not exceed the room for one step. */
+/* Hands over @nr calls of thread @tid. @nr must not exceed CALLS_AT_ONCE. */
 static int hand_some(struct handing *h, pid_t tid, const struct attach_call *calls, size_t nr,
 		     struct uft_err *err)
 {

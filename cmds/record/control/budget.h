@@ -29,10 +29,10 @@ struct budget {
 };
 
 /*
- * The measurements of an interval. budget_decide() decides about one interval at a time.
+ * The measurements of one interval. Each call of budget_decide() evaluates one interval.
  *
  * @cpu_ns: CPU time of the traced processes
- * @writer_ns: the CPU time that the recorder's writers need for @calls
+ * @writer_ns: the CPU time that the recorder's writers need for the recorded calls
  * @calls: the number of recorded calls
  */
 struct budget_time {

@@ -58,8 +58,11 @@ uint32_t declared_add(struct declared *declared, const char *id, const char *for
 		      const char *common);
 
 /*
- * Like declared_add(), for a static probe with arguments. @name: "provider:event". @types: the
- * types of the arguments (doc/formats/records.md, "Payload files")
+ * Returns the number of a static probe with arguments. A new probe gets a new number. Returns 0
+ * when the probe cannot have a number.
+ *
+ * @name: "provider:event"
+ * @types: the types of the arguments (doc/formats/records.md, "Payload files")
  */
 uint32_t declared_add_probe(struct declared *declared, const char *name, const char *types);
 

@@ -1,4 +1,4 @@
-/* Reads a task's links and files in /proc, and its memory (see paths.h). */
+/* Reads a task's links and files in /proc, and the task's memory (see paths.h). */
 #include "cmds/record/proc/paths.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Reads links and files of a task in /proc, and its memory. */
+/* Reads a task's links and files in /proc, and the task's memory. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_PATHS_H
 #define UTRAIL_CMDS_RECORD_PROC_PATHS_H
 
@@ -25,21 +25,21 @@ ssize_t paths_read_of(pid_t tid, const char *name, char *text, size_t size);
  */
 void paths_link(pid_t tid, const char *name, struct strbuf *out);
 
-/* Read the target of any link. Returns false when it cannot be read. */
+/* Read the target of any link. Returns false when the link cannot be read. */
 bool paths_read_link(const char *link, struct strbuf *out);
 
 /* Read the path of the task's descriptor @fd. Returns false when there is no such descriptor. */
 bool paths_of_fd(pid_t tid, int fd, struct strbuf *out);
 
-/* Read @size bytes of the task's memory. Returns false when they are not mapped. */
+/* Read @size bytes of the task's memory. Returns false if any of these bytes is unreadable. */
 bool paths_memory(pid_t tid, uint64_t addr, void *out, size_t size);
 
 /* Read the string at @addr. Returns false if no NUL can be read within PATH_MAX bytes. */
 bool paths_string(pid_t tid, uint64_t addr, struct strbuf *out);
 
 /*
- * Find the directory to which names in a system call are relative. @dirfd: a descriptor or
- * AT_FDCWD
+ * Find the directory at which the relative paths of a system call begin. @dirfd: a descriptor of
+ * the task, or AT_FDCWD
  */
 void paths_directory(pid_t tid, int dirfd, struct strbuf *out);
 

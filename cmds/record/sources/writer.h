@@ -88,13 +88,16 @@ struct writers_sum {
 
 void writers_sum(const struct writers *writers, struct writers_sum *sum);
 
-/* Take all committed records from the rings of @proc. No writer may read these rings any more. */
+/*
+ * Take all committed records from the rings of @proc. Before the call, the caller must ensure that
+ * no writer reads these rings any longer.
+ */
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
  * Called by the control thread when child @pid has executed another program. The records of the
- * child are in the memory of its parent. Writes these records to the file of the child. In a flight
- * recording this does nothing.
+ * child are in the memory of its parent. Writes these records to the file of the child. Does
+ * nothing in a flight recording.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 

@@ -99,8 +99,8 @@ static bool has_open_forks(struct processes *procs, const struct process *proc)
 }
 
 /*
- * Looks at the pages of ended processes. A page that no child needs is freed. If too many pages
- * would stay, the oldest pages are freed. The list starts with the newest process.
+ * Looks at the pages of ended processes. Frees each page that no child needs. If too many pages
+ * would stay, frees the oldest pages. The list of processes starts with the newest process.
  */
 static void look_through(struct processes *procs)
 {

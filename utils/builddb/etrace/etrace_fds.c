@@ -12,12 +12,13 @@
  * memory for the descriptors that the process changes, not for all descriptors that are open.
  */
 #define FD_LIMIT  (1U << 20) /* the default limit of Linux */
-#define FAN_OUT	  32U	     /* the number of a node's parts, and of a word's bits */
+#define FAN_OUT	  32U	     /* parts per node; also the bits per word */
 #define TOP_LEVEL 2U
 
 /*
- * @refs: number of processes and nodes that refer to the node; @open: on level 0, a bit for each
- *        descriptor; @below: on other levels, the nodes below
+ * @refs: number of processes and nodes that refer to the node
+ * @open: in a node of level 0: a bit for each descriptor
+ * @below: in a node of another level: the nodes one level below
  */
 struct fd_node {
 	size_t refs;

@@ -1,4 +1,7 @@
-/* Headers and checksums of compact blocks (see compact.h; doc/internals/compact.md: the layout). */
+/*
+ * Headers and checksums of compact blocks (see compact.h). doc/internals/compact.md describes the
+ * layout.
+ */
 #include "utils/format/calls/compact.h"
 
 #include <stdlib.h>

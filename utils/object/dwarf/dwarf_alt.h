@@ -13,10 +13,11 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The shared file of one program. Starts as DWARF_ALT_CLOSED and ends with dwarf_alt_close().
+ * The shared file of one program. The struct starts as DWARF_ALT_CLOSED and ends with
+ * dwarf_alt_close().
  *
- * @file: the shared file; closed when the program names no shared file, or when
- *        debug_file_open_shared() failed
+ * @file: the shared file; not open when the program names no shared file, or when
+ *        debug_file_open_shared() has failed
  * @elf, @dwarf: the debug information of the file, or empty debug information
  */
 struct dwarf_alt {

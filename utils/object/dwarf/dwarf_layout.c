@@ -1,4 +1,4 @@
-/* The table of containers of the C++ libraries (see dwarf_layout.h). */
+/* A table with the layouts of the containers of libstdc++ and libc++ (see dwarf_layout.h). */
 #include "utils/object/dwarf/dwarf_layout.h"
 
 #include <string.h>

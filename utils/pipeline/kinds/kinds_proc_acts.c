@@ -1,4 +1,4 @@
-/* Types of events: acts of processes on files and names (see src_proc.h). */
+/* Types of events: acts of processes, such as open(2) and rename(2) (see src_proc.h). */
 #include <fcntl.h>
 #include <string.h>
 

@@ -86,8 +86,8 @@ bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t 
 }
 
 /*
- * Sets opened->first: all open calls from this index on have addresses. Returns the number of these
- * calls.
+ * Sets opened->first to the smallest index such that the open call at this index and all deeper
+ * open calls have addresses. Returns the number of these calls.
  */
 static size_t count_known(struct opened *opened)
 {
@@ -105,7 +105,10 @@ size_t opened_begin(struct opened *opened, const struct task *task, const struct
 		opened->nr = 0;
 		opened->is_out = false;
 	}
-	/* While records were lost, calls deeper than the next event may have ended. */
+	/*
+	 * If records were lost, the lost records may include EXITs of open calls. The depth of
+	 * @next tells how many calls are still open.
+	 */
 	if (opened->wants_depth && next->type <= EVENT_EXIT && !event_is_kernel_call(next))
 		opened->nr = MIN(opened->nr, next->depth + (size_t)(next->type == EVENT_EXIT));
 	return count_known(opened) + opened->is_out;
