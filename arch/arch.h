@@ -85,16 +85,17 @@ void arch_call_preserving_vectors(void (*fn)(void *arg), void *arg);
  */
 bool arch_leaves_vectors(void (*fn)(void *arg), void *arg);
 
-/* The probe's code for library calls. The stub of each call site jumps to this code. */
+/* The stubs of library calls (arch_write_call_stub()) jump to this code of the probe. */
 extern const char arch_libcall[];
 
 #define ARCH_CALL_STUB_BYTES 16
 
 /*
- * Writes the stub of call site @index (below 2^31). The stub jumps to the address in @cell.
+ * Writes the stub of call site @index (below 2^31). The stub jumps to the address in *@cell.
  *
- * @code: ARCH_CALL_STUB_BYTES bytes. The stub is executed here, and not copied to another address
- * @cell: the address of a word within 2 GiB of @code
+ * @code: ARCH_CALL_STUB_BYTES bytes for the stub. The stub is executed at @code. A copy at another
+ *        address would not find @cell
+ * @cell: points to a word within 2 GiB of @code
  */
 void arch_write_call_stub(uint8_t *code, uint32_t index, const uint64_t *cell);
 
@@ -105,7 +106,7 @@ enum arch_hook {
 	ARCH_HOOK_ENTRY,      /* a function begins: called by the function's stub */
 	ARCH_HOOK_CALL,	      /* a function begins: called as __fentry__ */
 	ARCH_HOOK_XRAY_ENTRY, /* called from the sleds of clang's XRay */
-	ARCH_HOOK_XRAY_EXIT,  /* entered by a jump that replaces a return instruction */
+	ARCH_HOOK_XRAY_EXIT,  /* reached by a jump that stands in place of a return instruction */
 	ARCH_HOOK_XRAY_TAIL,
 	ARCH_HOOKS
 };
@@ -113,8 +114,9 @@ enum arch_hook {
 extern const char *const arch_hooks[ARCH_HOOKS];
 
 /*
- * A gate is code that jumps to the address in @cell. @cell is within 2 GiB of the gate. The gate is
- * executed where it is written.
+ * arch_write_gate() writes a gate: code that jumps to the address in *@cell. @cell points to a word
+ * within 2 GiB of the gate. The gate is executed at the address @gate. A copy at another address
+ * would not find @cell.
  */
 #define ARCH_GATE_BYTES 8
 
@@ -145,11 +147,12 @@ bool arch_write_short_jump(uint8_t jump[ARCH_SHORT_JUMP_BYTES], uint64_t from, u
 
 /*
  * Writes the beginning of a stub for event @event (below 2^31). A jump at @site leads to the stub.
- * The stub calls the address in @cell, and changes no register, no flag and nothing on the stack.
+ * The stub calls the address in *@cell, and changes no register, no flag and nothing on the stack.
  * The jump replaces instructions at @site. The caller appends these instructions to the stub.
  *
- * @code: ARCH_POINT_STUB_BYTES bytes. The stub is executed here, and not copied to another address
- * @cell: the address of a word within 2 GiB of @code
+ * @code: ARCH_POINT_STUB_BYTES bytes for the stub. The stub is executed at @code. A copy at another
+ *        address would not find @cell
+ * @cell: points to a word within 2 GiB of @code
  */
 #define ARCH_POINT_STUB_BYTES 37
 
@@ -158,7 +161,8 @@ void arch_write_point_stub(uint8_t *code, uint32_t event, uint64_t site, const u
 /*
  * Does the work of arch_write_point_stub() for an event with arguments.
  *
- * @operands: the places of the arguments, for probe_point_args(); within 2 GiB of @code
+ * @operands: a struct point_operands within 2 GiB of @code. The struct states the places from which
+ *            probe_point_args() reads the arguments
  */
 #define ARCH_POINT_ARGS_STUB_BYTES 42
 
@@ -166,11 +170,11 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
 				const void *operands);
 
 /*
- * Writes a stub for a function's entry. A jump at @site leads to the byte ARCH_ENTRY_STUB_START of
- * the stub. The stub calls the address in @cell.
+ * Writes a stub for a function's entry. A jump at @site leads into the stub, to the address @code +
+ * ARCH_ENTRY_STUB_START. The stub calls the address in *@cell.
  *
  * @addr: the address by which records identify the function
- * @slot: the distance of the return slot above the stack pointer at @site, in bytes
+ * @slot: the number of bytes from the stack pointer at @site up to the return slot
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -228,8 +232,8 @@ int64_t arch_copy_string(void *to, const void *from, uint64_t max);
 bool arch_fault_resume(void *context);
 
 /*
- * HOT. Stores the low 16 bytes of vector register @index, from 0 to 15. Arguments and results are
- * in the first eight registers.
+ * HOT. Stores the low 16 bytes of vector register @index (0 to 15) at @to. Arguments and results of
+ * functions are in registers 0 to 7. Arguments of static probes may be in any register.
  */
 void arch_read_vector(void *to, unsigned index);
 

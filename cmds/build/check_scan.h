@@ -18,7 +18,8 @@ enum check_kind {
  * @left: the text after the current token
  * @start: the place of the current token
  * @line: the line of the current token in the source file @file
- * @file: the name of the source file, without quotes. Line markers state the name
+ * @file: the name of the source file, without quotes. The name comes from the latest line marker
+ *        (`# 12 "file.c"`). Before the first line marker, the name is empty
  */
 struct check_scan {
 	struct text left;
@@ -39,7 +40,7 @@ bool check_scan_is(const struct check_scan *scan, const char *token);
 /*
  * Read an argument of a call. The ',' or ')' after the argument becomes the current token. Line
  * markers are left out; each run of blanks becomes one blank. Returns false when the text ends
- * before the argument does.
+ * before the end of the argument.
  *
  * @takes_all: a ',' does not end the argument
  */

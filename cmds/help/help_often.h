@@ -18,7 +18,10 @@ struct help_often {
 	const char *often[HELP_OFTEN_MAX + 1];
 };
 
-/* Returns the row of @cmd (NULL: of utrail itself), or NULL when there is none. */
+/*
+ * Returns the row of @cmd. If @cmd is NULL, returns the row of utrail itself. Returns NULL when no
+ * such row exists.
+ */
 const struct help_often *help_often_of(const struct cmd *cmd);
 
 #endif

@@ -31,15 +31,15 @@ struct kernel_output {
 	uint64_t seen[(UINT16_MAX + 1) / 64];
 };
 
-/* Remember that the event with this number has records. */
+/* Remember that there are records of the event with the number @id. */
 static inline void kernel_output_see(struct kernel_output *out, uint16_t id)
 {
 	out->seen[id / 64] |= 1ULL << id % 64;
 }
 
 /*
- * Begin and end the file of a CPU. CPUs must come in the order of their numbers. Returns 0, or a
- * negative error with @err.
+ * kernel_output_begin() begins the file of @cpu, and kernel_output_end() ends this file. Write the
+ * files in the order of the CPUs' numbers. Both functions return 0, or a negative error with @err.
  */
 int kernel_output_begin(struct kernel_output *out, uint32_t cpu, struct uft_err *err);
 int kernel_output_end(struct kernel_output *out, struct uft_err *err);

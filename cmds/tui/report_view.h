@@ -1,4 +1,4 @@
-/* Shows the functions of a recording, with counts and times. One column determines the order. */
+/* Shows the functions of a recording, with counts and times, sorted by one of the columns. */
 #ifndef UTRAIL_CMDS_TUI_REPORT_VIEW_H
 #define UTRAIL_CMDS_TUI_REPORT_VIEW_H
 
@@ -6,11 +6,12 @@
 #include "utils/view/report/report_columns.h"
 
 /*
- * Starts as { 0 }, is made by report_view_init(), and ends with report_view_deinit().
+ * The struct starts as { 0 }. report_view_init() makes the view. report_view_deinit() frees the
+ * data of the struct.
  *
- * @agg: sums of all calls; report_view_init() takes ownership of them
- * @sorted: the rows are sorted by the shown column with this index; -1: by a column that is not
- *         shown
+ * @agg: the sums of all calls. report_view_init() takes ownership of @agg
+ * @sorted: the index of the shown column by which the rows are sorted. -1: the rows are sorted by a
+ *          column that is not shown
  */
 struct report_view {
 	struct tui_view view;

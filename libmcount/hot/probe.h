@@ -39,7 +39,8 @@
  * @data: the data word of the ENTRY record
  * @time_ns: the time of the entry; OPEN_OUT or OPEN_TOO_DEEP in some frames without an ENTRY
  */
-#define FRAME_EXPLICIT 1 /* in @slot: no address was replaced, and the exit hook ends the frame */
+/* in @slot: the probe has not replaced the return address. The exit hook ends the frame */
+#define FRAME_EXPLICIT 1
 /*
  * in @data: the call was open before the recording began. It has no ENTRY, and its return address
  * was not replaced (earlier_calls.h)
@@ -51,7 +52,10 @@
  */
 #define FRAME_KEPT     (1ULL << 63)
 
-/* A @slot above all stacks. It is positive, since unwind expressions compare signed numbers. */
+/*
+ * A value of @slot that is above all stacks. The value is positive, since the expressions in unwind
+ * information compare signed numbers.
+ */
 #define FRAME_ABOVE_ALL INT64_MAX
 
 struct frame {
@@ -91,8 +95,9 @@ struct frame {
  */
 struct thread {
 	uint16_t busy;
-	uint16_t has_aside_records; /* the aside may have records, or @leaves_ring is set */
-	uint32_t cyg_skipped;	    /* -finstrument-functions: open calls that got no frame */
+	/* 1: the aside of this thread (aside.h) may have records, or @leaves_ring is set */
+	uint16_t has_aside_records;
+	uint32_t cyg_skipped; /* -finstrument-functions: open calls that got no frame */
 	char *at;
 	char *end;
 	struct frame *top;
@@ -106,11 +111,19 @@ struct thread {
 	 */
 	uint64_t base_counter;
 	uint64_t base_ns;
-	uint64_t mult;	      /* ns per tick, 32 fractional bits */
-	uint64_t refit_ticks; /* ticks from the base until a new fit is needed; 0: always */
+	uint64_t mult; /* ns per tick, 32 fractional bits */
+	/*
+	 * the clock needs no new fit (clock_refit()) for this number of ticks after @base_counter;
+	 * 0: each reading needs a new fit
+	 */
+	uint64_t refit_ticks;
 	uint64_t last_ns;
 	uint64_t position;
-	uint64_t low; /* a slot below @low may be on another stack (stacks.h); 0: not checked */
+	/*
+	 * slots below @low may be on another stack (stacks.h). If @low is 0, the probe does not
+	 * check which stack a slot is on
+	 */
+	uint64_t low;
 	struct thread *next; /* in probe_threads */
 	struct frame *limit;
 	struct frame *drop_limit;
@@ -118,10 +131,11 @@ struct thread {
 	struct frame *admitted;
 	uint64_t alone_slot; /* the return slot of a call that the stubs left alone, see stubs.S */
 	uint64_t threshold_ns;
-	uint64_t fit_ns;   /* length of the next interval between two fits of the clock */
+	/* the time in ns from the last fit of the clock to the next fit (clock_refit()) */
+	uint64_t fit_ns;
 	struct frame *cut; /* the call whose nested calls were too deep; see @cut_ns */
 	uint64_t cut_ns;   /* time_ns of the frame @cut; a reused frame has another time */
-	uint64_t high;	   /* the highest slot that was seen; used with @low */
+	uint64_t high;	   /* the highest known slot of this stack (stacks.h); 0: none is known */
 	/*
 	 * If @is_made is 1, a thread runs or last ran on this stack. @home is the state of that
 	 * thread's own stack. If @is_made is 0, @home is not used.
@@ -132,8 +146,12 @@ struct thread {
 	 * If @is_exact is 0, @around is not used.
 	 */
 	struct thread *around;
-	uint64_t stalled_tail; /* 1 + the ring's tail when the ring last lacked room; 0: never */
-	uint32_t end_rounds;   /* how often the thread-end destructor was called */
+	/*
+	 * 1 + the tail that the ring had at the last time when the ring was full; 0: the ring was
+	 * never full
+	 */
+	uint64_t stalled_tail;
+	uint32_t end_rounds; /* how often the thread-end destructor was called */
 	/*
 	 * the state for the records of signal handlers that interrupt a hook of this thread
 	 * (aside.h). NULL until such a handler first makes a call or records an event
@@ -159,20 +177,24 @@ struct thread {
 	 */
 	uint32_t cyg_again; /* number of such calls that filters exclude */
 	uint32_t cyg_deep;  /* number of such calls in @cyg_skipped */
-	/* the state for payloads of events (declared.h); NULL before the first such event */
+	/* the state for writing payloads of events (declared.h); NULL before the first payload */
 	struct thread *payloads;
-	uint32_t has_no_payloads; /* there was no ring for @payloads */
-	uint32_t is_narrow;	  /* see frames_narrow() */
-	/* in a child that runs in its parent's memory: the parent's state (lend.h). Else NULL */
+	/* 1: the thread found no free ring for @payloads, or no memory */
+	uint32_t has_no_payloads;
+	uint32_t is_narrow; /* see frames_narrow() */
+	/*
+	 * in a child that runs in its parent's memory (lend.h): the state of the parent's thread
+	 * that has made the child. NULL in other threads
+	 */
 	struct thread *lender;
 	/*
-	 * in a forked child: a signal handler has interrupted a hook, and has forked. The ring is
-	 * private memory until the interrupted hook ends
+	 * 1: a signal handler has interrupted a hook of this thread, and has forked this process.
+	 * @ring is private memory of this process until the interrupted hook ends
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: at its first record, the thread gets a ring in the child's arena */
 	uint32_t wants_ring;
-	/* open Python calls, for libmcount/python/calls_fast.h; NULL until there are any */
+	/* the open Python calls (libmcount/python/calls_fast.h); NULL before the first such call */
 	uint64_t *python_calls;
 	uint32_t nr_python_calls;
 	/*
@@ -224,7 +246,8 @@ struct call_site {
 };
 
 #define CALL_OF_PATCHED (1ULL << 32) /* the called function has a hook of its own */
-#define CALL_OF_UNKNOWN (1ULL << 33) /* the call is not bound, so CALL_OF_PATCHED is unknown */
+/* the call was not bound, so the probe does not know yet whether its function has a hook */
+#define CALL_OF_UNKNOWN (1ULL << 33)
 
 struct live_plan;
 
@@ -268,13 +291,15 @@ struct probe {
 	_Atomic uint32_t forked;
 	pid_t pid;
 	struct live_plan *live;
-	struct call_site *calls; /* library calls by their indexes (libcall.c) */
+	/* an array of all sites of library calls. A stub has the index of its site (libcall.c) */
+	struct call_site *calls;
 	struct plan plan;
 
 	const struct control_page *control;
 	const _Atomic uint32_t *news;
-	uint32_t nr_writers; /* control->nr_writers when the shared memory was mapped */
-	bool is_finished;    /* this process has asked to end the recording of all processes */
+	/* a copy of control->nr_writers, made when the shared memory was mapped */
+	uint32_t nr_writers;
+	bool is_finished; /* this process has asked to end the recording of all processes */
 	/*
 	 * the arena's header. The header of a new arena gets the same address. arena.c maps other
 	 * parts of an arena when they are needed
@@ -285,22 +310,23 @@ struct probe {
 	pid_t parent_pid;
 	/* the probe was put into a running process, and will leave it again (undo.h) */
 	bool is_attached;
-	/* this process is in another pid namespace than the owner of @arena */
+	/* this process and the owner of @arena are in different pid namespaces */
 	bool is_elsewhere;
-	_Atomic bool may_lack_counter; /* a thread may have forbidden itself to read the counter */
+	/* a thread may have forbidden itself to read the CPU's counter (PR_SET_TSC) */
+	_Atomic bool may_lack_counter;
 	pthread_key_t thread_key;
 	char address[CONTROL_ADDRESS_SIZE]; /* the recorder's address: see control.h */
 	uint8_t secret[CONTROL_SECRET_BYTES];
 	uint8_t token
-		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; a forked child has its
-					 * parent's */
+		[CONTROL_SECRET_BYTES]; /* the token of the last WELCOME; in a forked child without
+					 * a WELCOME of its own: the parent's token */
 	/* the recorder's pid in the pid namespace of this process; 0: no pid in this namespace */
 	pid_t recorder_here;
 };
 
 extern struct probe probe;
 
-/* HOT: true when @tracing and @is_on are set. One load reads both, as in the stubs. */
+/* HOT: true when @tracing and @is_on are set. One load instruction reads both members. */
 static inline bool probe_is_recording(void)
 {
 	uint16_t both;
@@ -313,7 +339,7 @@ static inline bool probe_is_recording(void)
 	return both == 0x101;
 }
 
-/* HOT: true when @ready, @plain, @tracing and @is_on are set. */
+/* HOT: true when all calls are recorded alike: @ready, @plain, @tracing and @is_on are set. */
 static inline bool probe_is_alike(void)
 {
 	uint32_t all;
@@ -345,10 +371,10 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread probe_idle_thread;
 
 /*
- * HOT, called by the entry stubs when a call of @addr begins. Returns 1 when the return address was
- * replaced, else 0.
+ * HOT, called by the entry stubs when a call of @addr begins. Returns 1 if probe_entry() has
+ * replaced the return address, or else 0.
  *
- * @slot: the return slot
+ * @slot: the return slot: the word on the stack that contains the return address of the call
  */
 uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -388,7 +414,7 @@ void probe_leave(void);
 /*
  * HOT, called by the return trampoline. Returns the address at which the program continues.
  *
- * @slot: the return slot of the frame that has returned
+ * @slot: the return slot of the call that has just returned
  */
 uint64_t probe_exit(uint64_t slot, const struct arch_regs *regs);
 /* HOT. Does the work of probe_exit() when the stub has already set the guard. */
@@ -444,7 +470,9 @@ void probe_xray_exit(uint64_t slot, const struct arch_regs *regs);
 void slow_call(void (*fn)(void *), void *arg);
 
 /*
- * Any context. Counts @count lost records of @t. The ring's next LOST record reports their number.
+ * Any context. Adds @count to the counter of lost records of @t (ring.lost). The next LOST record
+ * in the ring reports all losses that no earlier LOST record has reported. Does nothing if @t has
+ * no ring.
  */
 void note_lost(struct thread *t, uint32_t count);
 
@@ -479,8 +507,10 @@ struct thread *thread_make_state(void);
 void thread_leave_alone(void);
 
 /*
- * COLD. Like thread_leave_alone(), for a thread that goes on running. The thread may have made no
- * call yet. Adds 1 to @counter, which the recorder reads in the arena.
+ * COLD. Stops tracing this thread as thread_leave_alone() does, but the thread goes on running. If
+ * the thread has made no call yet, its later calls are not traced either. Adds 1 to @counter, which
+ * the recorder reads in the arena. Does nothing if tracing of this thread was stopped before, or if
+ * probe.tracing is not set.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 
@@ -510,8 +540,8 @@ enum probe_child {
 uint32_t probe_syscall(long number, uint64_t first, uint64_t second, uint64_t third);
 
 /*
- * COLD. Prepares the probe for a prctl(2) with these arguments. The system call may forbid
- * operations that the hooks need.
+ * COLD. Called before a prctl(2) with these arguments. If this system call may forbid operations
+ * that the hooks need, prepares the probe for the system call.
  */
 void prctl_before(int option, unsigned long first, unsigned long second);
 
@@ -543,9 +573,9 @@ void thread_begin_again(void *arg);
 void thread_take_ring(struct thread *t);
 
 /*
- * SLOW. The two steps of thread_take_ring(). thread_claim_ring() claims a ring for @t;
- * thread_name_ring() puts the caller's task id on it. Call neither while self is the state of
- * another thread.
+ * SLOW. The two steps of thread_take_ring(). thread_claim_ring() claims a ring for @t.
+ * thread_name_ring() stores the caller's task id, or RING_TID_STACK, in this ring. Call neither
+ * function while the variable self points to the state of another thread.
  */
 void thread_claim_ring(struct thread *t);
 void thread_name_ring(struct thread *t);
@@ -558,13 +588,13 @@ void thread_name_ring(struct thread *t);
 void thread_before_fork(void);
 void thread_after_fork(void);
 
-/* SLOW, in a forked child. Gives up the parent's rings that @t has, and resets t->leaves_ring. */
+/* SLOW, in a forked child. Takes the parent's rings away from @t, and resets t->leaves_ring. */
 void thread_leave_ring(struct thread *t);
 
-/* COLD. Makes the probe see threads end and processes fork. */
+/* COLD. From now on, the probe notices when a thread ends, and when the process forks. */
 void thread_setup(void);
 
-/* COLD. Undoes thread_setup(): the probe no longer sees threads end or processes fork. */
+/* COLD. Undoes thread_setup(): the probe no longer notices the end of a thread, or a fork. */
 void thread_unregister(void);
 
 /*
@@ -618,13 +648,16 @@ bool libcall_has_frames(uint64_t addr);
 /* SLOW or COLD. Tells the writer that @r has records to take. */
 void ring_wake_writer(struct ring *r);
 
-/* WARM. Reads the clock, fits the counter's scale, and returns the present time. */
+/*
+ * WARM. Returns the present time of the kernel's clock in ns. If the recording's clock is the CPU's
+ * counter, also fits the scale of the counter to the kernel's clock.
+ */
 uint64_t clock_refit(struct thread *t);
 
-/* COLD. Chooses the clock for this process as the plan says. */
+/* COLD. Prepares the clock that the plan of this process has chosen (plan.clock). */
 void clock_setup(void);
 
-/* Any context but hot. Returns the time of the recording's clock, read from the kernel. */
+/* Any context except HOT. Returns the time in ns of the kernel's clock plan.clock_id. */
 uint64_t clock_kernel_ns(void);
 
 #endif

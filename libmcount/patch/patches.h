@@ -1,4 +1,4 @@
-/* Patches: places in the program's text that are changed, as the plan says. */
+/* Patches: changes in the machine code of the program. The plan lists the changes. */
 #ifndef UTRAIL_LIBMCOUNT_PATCHES_H
 #define UTRAIL_LIBMCOUNT_PATCHES_H
 
@@ -10,7 +10,10 @@ enum patches_text {
 	 * running process, the recorder writes the patches.
 	 */
 	PATCHES_WRITE,
-	/* The probe makes stubs, but writes no patches. The recorder may write patches later. */
+	/*
+	 * The probe makes the stubs of the patches, but writes no patches. The recorder may later
+	 * write the patches into the program's code.
+	 */
 	PATCHES_OUT,
 };
 

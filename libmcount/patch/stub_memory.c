@@ -59,7 +59,7 @@ static void *map_at(uint64_t addr, const struct wanted *w)
 	return NULL;
 }
 
-/* Writes all code of stub memory to @to, for execution at @as. */
+/* Writes to @to all code of stub memory. The code is made for execution at the address @as. */
 static bool write_code(const struct wanted *w, struct stub_memory *to, const struct stub_memory *as)
 {
 	arch_write_pass(to->pass);

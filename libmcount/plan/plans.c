@@ -89,8 +89,8 @@ static struct live_func make_func(const struct live_plan *plan, const struct pla
 }
 
 /*
- * Merges two sorted lists: the functions of @old (may be NULL), and the functions of the image in
- * @view.
+ * Merges the functions of @old (may be NULL) and the functions of the image in @view. The two lists
+ * are sorted by start address. The merged list, plan->funcs, has the same order.
  */
 static void add_funcs(struct live_plan *plan, const struct live_plan *old,
 		      const struct plan_view *view)
@@ -366,13 +366,13 @@ static void find_functions(void)
 	fault_find_functions();
 }
 
-/* Sets the process up as its first plan says. */
+/* Applies the settings of the first plan to the process. */
 static void begin_plan(const struct plan *settings)
 {
 	probe.plan = *settings;
 	probe.is_on = !(settings->flags & PLAN_TRACE_OFF);
 	probe.follows_stacks = settings->flags & PLAN_STACKS;
-	/* If there are rules, a trigger may switch recording on later. */
+	/* If PLAN_SELECTIVE is set, a trigger or a signal may switch recording on later. */
 	probe.tracing = probe.is_on || (settings->flags & PLAN_SELECTIVE);
 	probe.plain = probe.tracing && !(settings->flags & PLAN_SELECTIVE);
 	probe_skips = (settings->flags & PLAN_SELECTIVE) && !(settings->flags & PLAN_ESTIMATE);

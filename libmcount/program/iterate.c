@@ -1,6 +1,6 @@
 /*
- * dl_iterate_phdr(3), interposed. When AddressSanitizer's library (libasan) lists the modules, the
- * probe is the last module.
+ * dl_iterate_phdr(3), interposed. When AddressSanitizer's library (libasan) asks for the list of
+ * modules, the probe is the last module in the list.
  */
 #include <link.h>
 #include <stdbool.h>

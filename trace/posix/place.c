@@ -65,7 +65,7 @@ static void put_own_name(char name[static NAME_MAX + 1])
 	*pxt_add_number(name + strlen(name), geteuid(), 10) = '\0';
 }
 
-/* True when the name consists of @own, a '-' and random digits. */
+/* True when @name consists of @own, a '-' and random digits. */
 static bool is_other_name(const char *name, const char *own)
 {
 	size_t len = strlen(own);
@@ -203,7 +203,10 @@ static int lock_place(int place, int how)
 	return fd;
 }
 
-/* The kernel releases the lock of a process that dies. */
+/*
+ * If a process dies while the process has the lock, the kernel releases the lock, unless a forked
+ * child has a copy of the descriptor.
+ */
 int pxt_place_lock(int place)
 {
 	return lock_place(place, LOCK_EX);

@@ -37,7 +37,10 @@ enum record_type {
 #define RECORD_ADDR_SHIFT  16
 #define RECORD_ADDR_MASK   ((1ULL << 48) - 1)
 
-/* Returns the data word of a version 4 record without payload. @depth is capped at 1023. */
+/*
+ * Returns the data word of a record without payload, in version 4 of the format. If @depth is above
+ * 1023, the word contains 1023.
+ */
 static inline uint64_t record_data(enum record_type type, unsigned depth, uint64_t addr)
 {
 	uint64_t d = depth > RECORD_DEPTH_MAX ? RECORD_DEPTH_MAX : depth;

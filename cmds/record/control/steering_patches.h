@@ -8,7 +8,8 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of hooks, while it is being made. The struct starts as { 0 }, which is no change.
+ * A change of hooks that has begun, and is not complete yet. The struct starts as { 0 }: no change
+ * has begun.
  *
  * @rules: the added rules, for repatching_undo()
  */

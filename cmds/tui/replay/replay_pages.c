@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-/* The number of calls of is_enough() between two checks for keys of the user. */
+/* In every LOOK_LINES-th call, is_enough() checks whether the user has pressed a key. */
 #define LOOK_LINES   16384
 #define EXTEND_LINES (64ULL * PAGE_LINES)
 #define KEPT_LOOK_NS 20000000
 
 /*
  * True when the user has pressed a key. Called very often: for each event while lines are made, and
- * for each line of a search. So only every LOOK_LINES-th call checks for a key.
+ * for each line of a search. A check in each call would take too much time.
  */
 static bool is_enough(struct replay_pages *pages)
 {
@@ -273,7 +273,7 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			if (ret < 0 || at >= pages->nr_lines)
 				return ret;
 		}
-		/* Pages that are completely inside of the call are skipped. */
+		/* Skip each page at whose beginning and end the call is open. */
 		for (size_t mark = mark_of(pages, at); mark + 1 < pages->marks.nr; mark++) {
 			const struct open_call *open = call_at(&pages->marks.all[mark + 1],
 							       call.task, call.depth);
@@ -284,8 +284,8 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			at = pages->marks.all[mark + 1].line;
 		}
 		/*
-		 * The last mark may be at the end of the known lines. In this case more lines are
-		 * made.
+		 * The last mark may be at the end of the known lines. In this case the next round
+		 * of the loop makes more lines.
 		 */
 		if (at >= pages->nr_lines) {
 			*end = --at;

@@ -8,8 +8,8 @@
 #include "utils/base/cleanup.h"
 
 /*
- * Open addressing, at most half full. The map does not own its values. Starts as { 0 } and ends
- * with intmap_deinit().
+ * A hash table with open addressing. At most half of the slots are in use. The map does not own its
+ * values. A map starts as { 0 }, and ends with intmap_deinit().
  */
 struct intmap {
 	struct intmap_slot {

@@ -91,8 +91,10 @@ bool compact_head_decode(const uint8_t *data, struct compact_head *head);
 uint64_t compact_sum(const uint8_t *data, size_t len);
 
 /*
- * Write to @raw the raw_len bytes that a block represents. @body has body_len bytes, and
- * COMPACT_SLACK bytes after them. Returns false, with @raw undefined, if the block is damaged.
+ * Decode the block with the header @head and the body @body. Write to @raw the head->raw_len bytes
+ * that the block represents. Returns false, with @raw undefined, if the block is damaged.
+ *
+ * @body: head->body_len bytes. COMPACT_SLACK more bytes must be readable after the body
  */
 bool compact_decode(struct compact_coder *coder, const struct compact_head *head,
 		    const uint8_t *body, uint8_t *raw);
@@ -112,8 +114,8 @@ struct compact_block {
 };
 
 /*
- * Open a block. The arguments are those of compact_decode(). Returns false when the block is
- * damaged.
+ * Open a block. @coder, @head and @body are the same as in compact_decode(). Returns false when the
+ * block is damaged.
  */
 bool compact_block_open(struct compact_block *block, struct compact_coder *coder,
 			const struct compact_head *head, const uint8_t *body);

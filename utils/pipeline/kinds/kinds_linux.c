@@ -1,4 +1,4 @@
-/* Types of events: the kernel's events about tasks and the scheduler (see src_perf.h). */
+/* The types of the kernel's events about tasks and the scheduler (see src_perf.h). */
 #include <string.h>
 
 #include "utils/format/event_ids.h"

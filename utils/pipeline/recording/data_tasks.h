@@ -11,7 +11,7 @@
  */
 int data_load_tasks(struct trace_data *data, struct uft_err *err);
 
-/* Returns the tid of the task that a line of task.txt describes. The line must not be DLOPEN. */
+/* Returns the tid of the task that @line describes. @line must not be a DLOPEN line. */
 int32_t task_line_tid(const struct task_line *line);
 
 /*
@@ -20,7 +20,10 @@ int32_t task_line_tid(const struct task_line *line);
  */
 int data_apply_line(struct trace_data *data, const struct task_line *line, struct strmap *sessions);
 
-/* Apply a DLOPEN line, if its session is known. Returns 0 or -ENOMEM. */
+/*
+ * Apply a DLOPEN line of task.txt to the session of the line. If @sessions does not have this
+ * session, do nothing and return 0. Returns 0 or -ENOMEM.
+ */
 int data_apply_dlopen(const struct task_line *line, const struct strmap *sessions);
 
 /* Remember that @task ran in @session from @start_ns. Returns 0 or -ENOMEM. */

@@ -15,7 +15,8 @@
  *
  * @probe: reads the blocks
  * @found: the calls that are open at the position
- * @nr_left: the functions of the outermost @nr_left calls in @found are still unknown
+ * @nr_left: the number of calls in @found whose functions are still unknown. These calls are the
+ *           outermost calls in @found
  * @nr_read: number of blocks that were read
  */
 struct search {
@@ -64,7 +65,10 @@ static bool follow_block(struct search *search, const struct compact_place *plac
 	return true;
 }
 
-/* Begin with the last block that has calls. *@nr becomes the number of blocks before it. */
+/*
+ * Begin with the last block that has calls. *@nr becomes the number of blocks before this last
+ * block.
+ */
 static bool begin_at_end(struct search *search, const struct compact_place *places, size_t *nr)
 {
 	size_t least = SIZE_MAX;

@@ -100,7 +100,10 @@ static void cut_frames(struct stg_calls *calls, size_t depth)
 	calls->nr_seeded = MIN(calls->nr_seeded, depth);
 }
 
-/* Set the number of frames. New frames have no recorded entry, and begin at @start_ns. */
+/*
+ * Set the number of frames to @depth. A new frame stands for a call without a recorded ENTRY. This
+ * call begins at @start_ns.
+ */
 static bool set_frames(struct stg_calls *calls, size_t depth, uint64_t start_ns)
 {
 	cut_frames(calls, depth);
@@ -391,8 +394,8 @@ static uint64_t fast_until(const struct stg_calls *calls)
 }
 
 /*
- * HOT: handle a call inline, with the frames in registers. Returns false if handle() must be
- * called.
+ * HOT: handle an ENTRY or EXIT inline. The compiler can keep the members of @at in registers.
+ * Returns false if the caller must call handle().
  */
 static inline bool pair_fast(struct open_calls *at, struct stg_calls *calls,
 			     const struct addr_space *space, struct event *event)

@@ -43,7 +43,7 @@
 struct shape_node {
 	char letter;
 	uint8_t nr_children;
-	uint8_t skip; /* number of nodes below this one, on all levels */
+	uint8_t skip; /* the number of nodes below this node, on all levels */
 	uint32_t numbers[SHAPE_NUMBERS_MAX];
 	const char *name; /* in the parsed text; NULL: none */
 	size_t name_len;

@@ -12,8 +12,9 @@
 struct kerneltext;
 
 /*
- * True when @event is shown in a list of events. A list of events has every POINT, with two
- * exceptions: sites of calls, and events of tasks and of the scheduler (from EVENT_ID_LINUX on).
+ * True when lists of events show @event. The lists show the events of the type EVENT_POINT, except
+ * for two groups: sites of calls (EVENT_ID_CALLSITE), and the kernel's events about tasks and the
+ * scheduler (ids from EVENT_ID_LINUX to EVENT_ID_PROC - 1).
  */
 static inline bool event_is_listed(const struct event *event)
 {
@@ -39,7 +40,10 @@ struct event_texts {
 int event_texts_load(struct event_texts *texts, const struct trace_data *data, struct uft_err *err);
 void event_texts_deinit(struct event_texts *texts);
 
-/* Write the name of a POINT, SCHED_* or EXTERN: "linux:sched-out", "read:proc/statm". */
+/*
+ * Write the name of @event, for example "linux:sched-out" or "read:proc/statm". The type of @event
+ * is EVENT_POINT, EVENT_SCHED_OUT, EVENT_SCHED_IN or EVENT_EXTERN.
+ */
 void event_put_name(struct event_texts *texts, const struct event *event, struct strbuf *out);
 
 /*

@@ -12,12 +12,12 @@
 #include "utils/format/sym.h"
 
 /*
- * True when values are captured for some function. A rule of -T without an action about values is
- * ignored.
+ * True when the settings request captured values for at least one function. A rule of -T requests
+ * values only if the rule has an action about values.
  */
 bool capture_is_wanted(const struct capture_settings *settings);
 
-/* True when the captures of some function need debug information. */
+/* True when debug information is needed: for the captures of a function, or for source lines. */
 bool capture_needs_debug(const struct capture_settings *settings);
 
 /*
@@ -41,13 +41,13 @@ struct capture_subject {
 bool captures_llvm_strings(const struct symtab *symbols);
 
 /*
- * Append the capture program of the function to @steps. Returns the index of the capture program.
- * Returns PLAN_NO_CAPTURE when there is nothing to capture, or memory is short.
+ * Append the capture program of @subject's function to @steps. Returns the index of this program.
+ * Returns PLAN_NO_CAPTURE if the function has nothing to capture, or if memory is short.
  */
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
-/* A module whose .dbg file is written. */
+/* A module, for the .dbg file that captures_put_dbg() makes. */
 struct capture_module {
 	const char *path;
 	const char *build_id; /* "" when the module has none */

@@ -19,8 +19,8 @@ const SHORT = 0.1;
  * @property {string} title
  * @property {string} about
  * @property {boolean} isFolded
- * @property {number} top in pixels
- * @property {number} bottom
+ * @property {number} top upper edge, in pixels below the top of the first strip
+ * @property {number} bottom lower edge, in pixels below the top of the first strip
  */
 
 /**
