@@ -5,13 +5,13 @@
 #include <stdbool.h>
 
 /*
- * COLD. After this call, each signal for which the plan has an action goes to the probe's handler
+ * COLD. After this call, each signal for which probe.plan has an action goes to the probe's handler
  * first. Then the program's handler of the signal is called, if the program has such a handler. In
  * an attached probe, this function does nothing.
  */
 void signal_switches_begin(void);
 
-/* True when the plan has an action for signal @sig. */
+/* True when probe.plan has an action for signal @sig. */
 bool signal_switches_have(int sig);
 
 /*

@@ -375,7 +375,11 @@ bool pxt_ring_evict_before(const struct pxt_view *view, uint64_t end)
 		return true;
 	}
 	if (found == -EAGAIN) {
-		/* Reading /proc is expensive, and the writer is usually alive. */
+		/*
+		 * The oldest record is not finished. pxt_ring_skip_dead() reads /proc, which is
+		 * expensive, and the writer is usually alive. So pxt_ring_skip_dead() is called
+		 * only when the number of lost events is a multiple of 1024.
+		 */
 		uint64_t lost = atomic_load_explicit(&stream->lost, memory_order_relaxed);
 
 		return lost % 1024 == 0 && pxt_ring_skip_dead(view, tail);

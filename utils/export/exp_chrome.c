@@ -73,8 +73,9 @@ static __attribute__((noinline)) void set_second(struct chrome *chrome, uint64_t
 	chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":%llu",
 				     (unsigned long long)second);
 	/*
-	 * The digits of the microseconds follow this text. Numbers in JSON have no leading zeros.
-	 * Therefore the text for second 0 has no digits.
+	 * put_ts() appends the microseconds after this second, usually with leading zeros. JSON
+	 * allows no leading zeros in a number. Therefore the text for second 0 ends without digits,
+	 * and put_ts() appends the microseconds without leading zeros.
 	 */
 	if (second == 0)
 		chrome->second_len = sprintf(chrome->second_text, ",\n{\"ts\":");

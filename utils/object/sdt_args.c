@@ -79,7 +79,7 @@ static void forget_argument(struct sdt_arg *arg)
 	arg->is_address = false;
 }
 
-/* Parse the argument at the start of @text. Returns the text after it. */
+/* Parse the first argument of @text. Returns the rest of @text, which begins with no space. */
 static const char *take_arg(const struct isa *isa, const char *text, struct sdt_arg *arg)
 {
 	const char *at = take_type(text, arg);

@@ -7,7 +7,7 @@
 #include "utils/pipeline/sources/src_perf.h"
 #include "utils/pipeline/sources/src_proc.h"
 
-/* The sources of every pipeline. At equal times, events of the first one come first. */
+/* The kinds of sources for every pipeline. At equal times, events of earlier kinds come first. */
 static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,
 						       &src_kernel_kind };
 
@@ -55,8 +55,8 @@ static int open_feed(struct pipeline *pipe, struct merger *feed, bool takes_note
 }
 
 /*
- * Survey the events of all tasks. @newcomers gets the tasks that are not in task.txt; it may be
- * NULL.
+ * Survey the events of all tasks. If @newcomers is not NULL, @newcomers gets the tasks that are not
+ * in task.txt.
  */
 static int survey_tasks(struct pipeline *pipe, struct task_list *newcomers, struct uft_err *err)
 {

@@ -132,8 +132,9 @@ int attaching_take_ends_out(struct attaching *a, const struct process_patches *p
 			    struct text *text, struct uft_err *err);
 
 /*
- * Stop all threads. If a thread does not stop, all threads are let go. Then another attempt is
- * made, with another thread in @a->thread. After an error @a->thread is NULL.
+ * Stop all threads. If a thread does not stop, the function lets all threads go, and tries again,
+ * at most twice. Each new attempt first chooses a thread for @a->thread. If the function returns an
+ * error, @a->thread is NULL.
  */
 int attaching_stop_all(struct attaching *a, struct uft_err *err);
 

@@ -17,8 +17,8 @@
 #include "utils/object/names/demangle.h"
 
 /*
- * The time between two looks (see overhead.h). The time is short, because some programs make many
- * calls from the start.
+ * The time between two looks, the regular measurements of overhead.h, in milliseconds. The time is
+ * short, because some programs make many calls from their start.
  */
 #define LOOK_MS 30
 
@@ -255,7 +255,10 @@ static const struct plan_func *find_listed(const struct strbuf *list, const stru
 	return until && funcs[until - 1].start == sym->addr ? &funcs[until - 1] : NULL;
 }
 
-/* True when a rule of the user may name the function. Such a function is always recorded. */
+/*
+ * True when a rule of the user names the function, or when the recorder cannot tell whether a rule
+ * names the function. Such a function is not chosen to be left out.
+ */
 static bool is_wanted(const struct overhead *o, const struct called *f)
 {
 	const struct plan_func *func = find_listed(&f->module->funcs, f->sym);
@@ -269,7 +272,10 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 	return func && func->rule != PLAN_NO_RULE;
 }
 
-/* Returns the index of the function, which is added if new. SIZE_MAX: memory is short. */
+/*
+ * Returns the index of function @f in @c. A new function is first added to @c. SIZE_MAX: memory is
+ * short.
+ */
 static size_t number_of(struct candidates *c, const struct called *f)
 {
 	uintptr_t known = (uintptr_t)intmap_get(&c->by_sym, (uintptr_t)f->sym);
@@ -307,7 +313,7 @@ static void add_calls(struct candidates *c, const struct called *f, const struct
  */
 #define LONG_NS 100000.0
 
-/* The minimum number of calls in the sample. A function with fewer calls is never left out. */
+/* A function that has fewer calls than this in the sample is not chosen to be left out. */
 #define SEEN_LEAST 4
 
 /*
@@ -373,7 +379,10 @@ static void add_line(struct overhead *o, uint64_t time_ns, enum left_out_kind ki
 	put_line(o, &line);
 }
 
-/* Notes the callers of function @number: from now on, that function's time counts as theirs. */
+/*
+ * Adds a line to left-out.txt for each caller that function @number has in the sample. From now on,
+ * a caller's own time includes the time of function @number.
+ */
 static void add_callers(struct overhead *o, uint64_t time_ns, const struct candidates *c,
 			size_t number)
 {
@@ -506,8 +515,8 @@ static void serve_timer(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * The event loop also runs while hooks are taken out. During this work, no look takes
-	 * place. The next look measures the whole time since the previous look.
+	 * The event loop runs even while hooks are taken out. service_hold() then returns false,
+	 * and nothing is measured. The next look measures the whole time since the previous look.
 	 */
 	if (read(o->timer_fd, &nr, sizeof(nr)) != sizeof(nr) || !service_hold(o->service))
 		return;

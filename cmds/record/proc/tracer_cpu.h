@@ -1,4 +1,4 @@
-/* Keeps the tracing thread on the CPU of the task that stops. */
+/* Binds the tracing thread to the CPU on which tracees stop repeatedly. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_TRACER_CPU_H
 #define UTRAIL_CMDS_RECORD_PROC_TRACER_CPU_H
 

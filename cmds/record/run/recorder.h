@@ -1,6 +1,6 @@
 /*
- * The recorder, which puts all rooms together. A room is a directory of cmds/record. No other room
- * includes this header.
+ * The recorder consists of rooms, the directories of cmds/record. struct recorder connects the
+ * rooms. No room except cmds/record/run includes this header.
  */
 #ifndef UTRAIL_CMDS_RECORD_RUN_RECORDER_H
 #define UTRAIL_CMDS_RECORD_RUN_RECORDER_H

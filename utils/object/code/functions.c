@@ -18,7 +18,7 @@ enum reached {
 };
 
 /*
- * @how: enum reached for each function of @code
+ * @how: for each function of @code, a mask of values of enum reached
  * @func: the function whose code is read; NULL: the code is outside of functions
  * @last: the last instruction of @func that is no padding
  * @end: end of the searched code
@@ -322,7 +322,7 @@ static int add_unknown(struct survey *s, struct code *code)
 		uint64_t end = code_next_start(code, s->gaps[i]);
 		size_t around = index_of(code, s->gaps[i]);
 
-		/* End a guessed function where another one begins. */
+		/* If s->gaps[i] is within a guessed function, end this function at s->gaps[i]. */
 		if (around != SIZE_MAX && code->funcs[around].is_guessed &&
 		    code->funcs[around].start < s->gaps[i])
 			code->funcs[around].end = MIN(code->funcs[around].end, s->gaps[i]);

@@ -306,7 +306,10 @@ static bool space_grow(struct addr_space *space)
 	return true;
 }
 
-/* Find or make the function in the data that all readers share. The caller holds the lock. */
+/*
+ * Find the function at @addr in the module set, which all readers share. If the set has no such
+ * function, add one. The caller holds the lock of the set.
+ */
 static const struct func *find_or_make(struct addr_space *space, uint64_t addr, struct uft_err *err)
 {
 	struct found found = { 0 };

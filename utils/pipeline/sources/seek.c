@@ -15,8 +15,8 @@
 #define MARGIN_BYTES  (128U << 10)
 #define SMALL_BYTES   (4 * MARGIN_BYTES)
 /*
- * If ROW_RECORDS records follow a position, a record begins at this position. The bytes of a
- * payload are too few to look like ROW_RECORDS records.
+ * If the bytes from a position on can be read as ROW_RECORDS records, a record begins at this
+ * position. A payload has too few bytes to look like ROW_RECORDS records.
  */
 #define ROW_RECORDS   (PAYLOAD_MAX_BYTES / sizeof(struct record) + 16)
 #define ROW_BUFFER    (16U << 10)
@@ -177,7 +177,10 @@ static bool find_row_near(struct seeker *seeker, uint64_t least, uint64_t offset
 	return false;
 }
 
-/* Find a position shortly before @time_ns by bisection. Returns 0 if there is none. */
+/*
+ * Find an offset by bisection. The first record at @time_ns or later is shortly after this offset.
+ * The result is 0 if the search finds no such offset, or if the times are out of order.
+ */
 static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 {
 	struct spot low = { 0, seeker->first_ns };

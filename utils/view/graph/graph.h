@@ -26,7 +26,7 @@ struct graph_config {
 	struct module_set *source;
 };
 
-/* Starts with graph_init(). It owns no memory. */
+/* graph_init() fills the struct. The struct owns no memory. */
 struct graph {
 	struct graph_config config;
 	struct column_choice columns;

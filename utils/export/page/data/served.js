@@ -272,7 +272,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the progress of reading until the server has read everything.
+	 * Repeatedly requests the server's progress. Ends when the server has read the whole
+	 * recording.
 	 * @param {(progress: number, failure: string) => void} tell
 	 */
 	async follow(tell) {
@@ -437,8 +438,8 @@ export class Supplier {
 	}
 
 	/**
-	 * Cancels requests for other ranges. Such requests would keep the server and the browser's
-	 * few connections busy.
+	 * Cancels the waiting requests whose range differs from the range of the new request. These
+	 * requests would keep the server and the browser's few connections busy.
 	 * @param {string} question the new request
 	 */
 	#forget(question) {
@@ -456,7 +457,7 @@ export class Supplier {
 		const answer = this.answers.get(question);
 		if (answer !== undefined) return answer || undefined;
 		if (!this.isDone || this.hasEnded) return undefined;
-		// Do not keep many answers: most of them are for other ranges.
+		// Do not keep many answers: most are for ranges other than the range of this question.
 		if (this.answers.size > 20) this.answers.clear();
 		this.answers.set(question, null);
 		this.#forget(question);
