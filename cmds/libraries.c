@@ -169,7 +169,10 @@ static bool runs_no_code(const struct elf_file *file)
 	return false;
 }
 
-/* A program's dynamic linker. LINKER_REFUSED: it cannot be asked for the libraries */
+/*
+ * The result of find_linker(). LINKER_REFUSED: the program has a dynamic linker, but utrail does
+ * not ask this linker for the libraries
+ */
 enum linker {
 	LINKER_NONE,
 	LINKER_REFUSED,

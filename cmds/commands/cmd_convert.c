@@ -26,8 +26,8 @@
 #define INFO_MAX_BYTES (64UL << 20)
 
 /*
- * @buf: a buffer of PART_BYTES
- * @block: room for one block
+ * @buf: a buffer of PART_BYTES bytes
+ * @block: room for one block of a compact file
  * @nr_damaged: the number of files that have lost blocks
  */
 struct conversion {
@@ -292,7 +292,10 @@ static bool is_same(const struct conversion *c, const char *path)
 	       from.st_ino == to.st_ino;
 }
 
-/* Makes the output directory. An existing recording of that name is renamed, as `record` does. */
+/*
+ * Makes the output directory. If a recording with the path of this directory exists, the recording
+ * is first renamed, as by `record`.
+ */
 static int make_output(struct conversion *c, struct uft_err *err)
 {
 	const char *path = c->opts->args[0];

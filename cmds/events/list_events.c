@@ -114,7 +114,8 @@ static int list_declarations(const struct opts *opts, const char *path, size_t *
 }
 
 /*
- * Static probes of libraries are listed only on request: most of them do not concern the program.
+ * Lists the declared events of libraries. The static probes of libraries are listed only on
+ * request, because most of these probes have nothing to do with the program.
  */
 static void list_libraries(const struct opts *opts, const char *path, size_t *nr_found)
 {

@@ -13,7 +13,7 @@
 /* The result when there is no line. */
 #define TUI_NOWHERE (-1)
 
-/* The actions of keys within a view. A view handles the actions that apply to it. */
+/* The actions that keys cause in a view. A view need not have all actions (tui_view_ops.act). */
 enum tui_act {
 	TUI_FOLD,	   /* fold or unfold the line's call; in a list: choose the line */
 	TUI_FOLD_CHILDREN, /* fold the calls directly below the line's call */
@@ -108,7 +108,7 @@ void view_fit(struct tui_view *view, size_t rows);
  */
 ssize_t view_find(struct tui_view *view, int step, const char *word);
 
-/* Returns the number of lines that have @word. */
+/* Returns the number of lines that a search for @word finds. */
 size_t view_count(struct tui_view *view, const char *word);
 
 /* Returns the position of the cursor among all lines, in percent. */

@@ -25,7 +25,7 @@ enum thread_state {
 	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
 	THREAD_READY,	/* like OUTSIDE, but a call that is opted in changes the state to OPEN */
 	THREAD_OPEN,	/* functions without a rule are recorded as if there were no plan */
-	THREAD_BARRED,	/* like OUT, but the state was OPEN before the opted-out call began */
+	THREAD_BARRED,	/* like OUT, but before the opted-out call, the state was OPEN */
 	/* only in thread_transitions: JUDGED, OUTSIDE or OUT, as planned.now says */
 	THREAD_SETTLED,
 };
@@ -37,18 +37,18 @@ enum thread_state {
  * leaves the call out (PLAN_LEFT_OUT, utils/format/probe/plan.h).
  */
 enum thread_event {
-	CALL_OPT_IN,	/* a call of a function that is opted in */
+	CALL_OPT_IN,	/* a call that the function's rule opts in */
 	CALL_LET_IN,	/* a CALL_OPT_IN of a function for which planned_is_alike() is true */
 	CALL_OPT_OUT,	/* a call that is opted out; no call within this call is recorded */
-	CALL_LEFT_OUT,	/* a call that is left out; its nested calls are not */
+	CALL_LEFT_OUT,	/* a call that is left out; the calls within this call are not left out */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
 	CALL_RULED,	/* a call of a function with any other rule */
-	RETURN_OPT_IN,	/* the return of the call by which a ready thread became open */
-	RETURN_OPT_OUT, /* the return of the call by which an open thread became barred */
+	RETURN_OPT_IN,	/* the return of the call that changed the state from READY to OPEN */
+	RETURN_OPT_OUT, /* the return of the call that changed the state from OPEN to BARRED */
 	RETURN_SETTLED, /* the return of a call that was open when the thread was last settled */
 	RETURN_OTHER,	/* the return of any other call */
-	STATE_FITS,	/* planned_open() has found that the thread may become ready or open */
+	STATE_FITS,	/* planned_open() has found that the conditions for READY or OPEN are met */
 	NR_THREAD_EVENTS
 };
 
@@ -60,8 +60,8 @@ enum thread_action {
 	DO_HOLD,   /* the call gets a frame, and an ENTRY only if the call proves to be long */
 	DO_MARK,   /* the call gets a frame that shows where the call ends, but no ENTRY */
 	DO_EXIT,   /* the frame ends, with an EXIT if there was an ENTRY */
-	DO_DROP,   /* the frame ends, without an EXIT */
-	DO_SETTLE, /* planned_close() is called, and the event is handled in the next state */
+	DO_DROP,   /* the frame ends, and no EXIT is written */
+	DO_SETTLE, /* planned_close() is called; then the event is handled in the next state */
 };
 
 struct thread_transition {
@@ -154,7 +154,7 @@ static inline enum thread_state state_of(const struct thread *t)
 	return THREAD_JUDGED;
 }
 
-/* Returns the settled state that follows from planned.now. */
+/* Returns the state JUDGED, OUTSIDE or OUT, as planned.now says. */
 static inline enum thread_state state_selected(const struct planned *p)
 {
 	if (p->now.out)
@@ -233,7 +233,7 @@ static inline void state_limit_alike(struct thread *t, bool is_held)
 	t->fast_limit = is_held ? t->frames : limit;
 	t->fast_base = is_held ? STATE_NO_FRAME : t->frames;
 	t->held_limit = is_held ? limit : NULL;
-	/* With PLAN_TELLS_DEPTH, C code counts calls that are too deep. */
+	/* With PLAN_TELLS_DEPTH, C code counts the calls that get no frame because of t->limit. */
 	t->drop_limit = probe.plan.flags & PLAN_TELLS_DEPTH ? STATE_NO_FRAME : t->limit;
 	t->admitted = NULL;
 }
@@ -290,7 +290,10 @@ static inline void state_follow(struct thread *t, const struct planned *p, enum 
 	state_set(t, p, from, thread_transitions[from][what].next);
 }
 
-/* HOT: sets the new state of @t by planned.now. Before the call, @t must be settled. */
+/*
+ * HOT: sets the state of @t to JUDGED, OUTSIDE or OUT, as planned.now says. The caller must ensure
+ * that @t is settled.
+ */
 static inline void state_select(struct thread *t)
 {
 	const struct planned *p = t->planned;
@@ -299,8 +302,9 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins, outside of all calls. Two callers have a thread with
- * open calls: frames_narrow(), which has just changed @is_narrow, and planned_begin_late().
+ * Sets the state in which a thread begins. The thread has no open calls, with two exceptions. The
+ * thread may have open calls in frames_narrow(), which has just changed @is_narrow, and in
+ * planned_begin_late().
  */
 static inline void state_begin(struct thread *t)
 {
@@ -312,9 +316,10 @@ static inline void state_begin(struct thread *t)
 }
 
 /*
- * HOT: called before a thread in the state OPEN pushes @f. C code must handle the end of the frame
- * @f, because the fast paths must not write the EXIT of @f. The fast paths pop only frames above
- * @fast_base. So @fast_base is @f until the frame ends.
+ * HOT: called before a thread in the state OPEN pushes the frame @f. The fast paths must not write
+ * the EXIT of @f, so C code must handle the end of @f. Therefore this function sets @fast_base to
+ * @f: the fast paths pop only frames above @fast_base. When @f ends, state_let_go() restores the
+ * former @fast_base.
  */
 static inline void state_keep_back(struct thread *t, struct frame *f)
 {
@@ -324,7 +329,7 @@ static inline void state_keep_back(struct thread *t, struct frame *f)
 	guard_barrier();
 }
 
-/* HOT: undoes state_keep_back(), before an open thread pops @f. */
+/* HOT: undoes state_keep_back(). Called before a thread in the state OPEN pops @f. */
 static inline void state_let_go(struct thread *t, const struct frame *f)
 {
 	t->fast_base = t->planned->frames[f - t->frames].open.outer;

@@ -253,7 +253,7 @@ bool seal_was_before(unsigned expected)
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
-	/* These calls are allowed: the dynamic linker opens and reads libraries by them. */
+	/* The dynamic linker opens and reads libraries. So openat(2) and read(2) are allowed. */
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)

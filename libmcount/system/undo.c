@@ -11,10 +11,10 @@
 #define PAGE	  4096
 #define UNDOS_MAX ((PAGE - 2 * sizeof(uint64_t)) / sizeof(struct undo))
 
-/* A page of notes. The list of pages begins with the newest one. */
+/* A page of memory with notes of changes. The list of such pages begins with the newest page. */
 struct undo_page {
 	struct undo_page *older;
-	_Atomic uint32_t nr; /* the number of attempts to take a note; may exceed UNDOS_MAX */
+	_Atomic uint32_t nr; /* how many elements of @undos were requested; may exceed UNDOS_MAX */
 	struct undo undos[UNDOS_MAX];
 };
 _Static_assert(sizeof(struct undo_page) <= PAGE, "one page");

@@ -303,7 +303,7 @@ static bool find_bits(const struct box_step *step, uint64_t object, uint64_t *fi
 
 /*
  * Finds the first element and the number of elements. Returns false when the container's memory
- * cannot be read, or has impossible values.
+ * cannot be read or contains impossible values.
  */
 static bool find_elements(struct cursor *cursor, uint64_t object, uint64_t *number)
 {

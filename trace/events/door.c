@@ -66,7 +66,7 @@ static const struct utrail_trace_recorder door = {
 	.watch = fst_door_watch,
 };
 
-/* --- the functions of the door after a recorder has detached --- */
+/* --- replacements of the recorder's functions, for the time after a detach --- */
 
 static uint32_t declare_nothing(const char *id, const char *format, const char *common)
 {

@@ -30,7 +30,10 @@ static inline bool fst_is_recorder(const struct utrail_trace_recorder *recorder)
 	return recorder && recorder->abi == UTRAIL_TRACE_ABI && recorder->size >= sizeof(*recorder);
 }
 
-/* Returns the recorder of a preloaded probe, or NULL. */
+/*
+ * Returns the recorder that a preloaded probe provides. Returns NULL when there is no such probe,
+ * or when fst_is_recorder() is false for the recorder.
+ */
 static inline const struct utrail_trace_recorder *fst_find_recorder(void)
 {
 	const struct utrail_trace_recorder *(*ask)(uint32_t abi) = utrail_trace_recorder;

@@ -1,4 +1,4 @@
-/* Attributes of streams, in the program's objects (trace_attr_t). */
+/* The attributes of trace streams, in objects of the program (trace_attr_t). */
 #include "posix/posix.h"
 
 #include <errno.h>

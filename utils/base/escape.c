@@ -6,7 +6,10 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* Decode the UTF-8 character at @text. Returns its length, or 0 when it is invalid. */
+/*
+ * Decode the UTF-8 character at @text. Returns the length of the character in bytes, or 0 when the
+ * character is invalid.
+ */
 static size_t next_char(const char *text, size_t len, uint32_t *code)
 {
 	const uint8_t *c = (const uint8_t *)text;
@@ -234,7 +237,7 @@ bool escape_quoted(struct strbuf *out, const char *text)
 	return is_whole;
 }
 
-/* True for characters that no language escapes. */
+/* True when escape_add() writes @c unchanged in every medium. */
 static bool is_plain_everywhere(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -222,7 +222,7 @@ int dbg_decode(const char *text, size_t len, struct dbg *dbg, struct uft_err *er
 	for (size_t nr = 1; text_line(&in, &line, &whole); nr++) {
 		int ret = decode_line(dbg, &line);
 
-		/* A recorder that was killed leaves half a line. */
+		/* An incomplete last line is no error: the recorder may have been killed. */
 		if (ret == -EINVAL && !whole)
 			break;
 		if (ret < 0) {

@@ -55,7 +55,10 @@ static void replace_top(struct merge *merge, merge_key_t head)
 	merge->is_running = merge_key_index(merge->heap[0]) == merge_key_index(head);
 }
 
-/* Returns the second smallest key. It belongs to the barrier, or to a child of the top. */
+/*
+ * Returns the second smallest key, which is the smallest of three keys: the keys of the two
+ * children of the top, and the key of @barrier_ns.
+ */
 static merge_key_t second(const struct merge *merge)
 {
 	merge_key_t barrier = merge_key_of(merge->barrier_ns, SIZE_MAX);
@@ -63,7 +66,10 @@ static merge_key_t second(const struct merge *merge)
 	return merge_key_min(merge_key_min(merge->heap[1], merge->heap[2]), barrier);
 }
 
-/* Count the lane's next events that come before @limit; the first one always counts. */
+/*
+ * Count the lane's next events that come before @limit. The first of the next events is counted
+ * without a comparison with @limit.
+ */
 static size_t run_length(const struct lane *lane, size_t index, merge_key_t limit)
 {
 	uint64_t limit_ns = merge_key_time(limit);
@@ -167,7 +173,10 @@ static size_t gather(struct task_event *out, struct lane *a, uint64_t a_end_ns, 
 	return nr;
 }
 
-/* The second key of the heap, and the third one. */
+/*
+ * The second smallest key of the heap, and the third smallest key. If the key of @barrier_ns is
+ * smaller than the third key, @third is the key of @barrier_ns.
+ */
 struct followers {
 	size_t second_at; /* index in the heap */
 	merge_key_t third;
@@ -324,7 +333,10 @@ static int start_heap(struct merge *merge, struct uft_err *err)
 
 int merge_run(struct pipeline *pipe, const struct view *view, struct uft_err *err)
 {
-	/* @cap is odd and at least 3: the top has two children, other nodes have two or none. */
+	/*
+	 * @cap is odd and at least 3. So the top has two children, and any other node has two
+	 * children or none.
+	 */
 	struct merge merge = {
 		.pipe = pipe,
 		.cap = MAX((pipe->nr_lanes + 1) | 1, (size_t)3),

@@ -23,8 +23,9 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The time within which a thread must stop. Usually a thread stops within microseconds, but the
- * kernel cannot wake every thread.
+ * The maximum time in milliseconds that a thread may take to stop. Usually a thread stops within
+ * microseconds. But the kernel cannot wake some threads, for example a thread that waits for a
+ * device.
  */
 #define STOP_PATIENCE_MS 2000
 
@@ -291,7 +292,11 @@ static bool is_ending(pid_t tid)
 	       strchr("ZX", *proc_status_field(&status, "State"));
 }
 
-/* Requests a stop of all listed threads that are new. Returns their number, or a negative errno. */
+/*
+ * For each listed thread of the process: if w->threads lacks the thread, attaches to the thread and
+ * requests a stop. Returns the number of threads to which the function has attached, or a negative
+ * errno.
+ */
 static int seize_new(struct attached *w)
 {
 	DIR *list cleanup_dir = numbers_list(w->pid);
@@ -356,7 +361,8 @@ int attached_stop(struct attached *w, struct uft_err *err)
 	int nr;
 
 	/*
-	 * A running thread may start other threads. When no new thread is listed, all are stopped.
+	 * A running thread may start other threads. When seize_new() finds no new thread, all
+	 * threads of the process are stopped.
 	 */
 	do {
 		nr = seize_new(w);

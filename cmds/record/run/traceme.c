@@ -13,7 +13,10 @@
 #include "utils/base/fd.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The number of a field in /proc/<pid>/stat: the stack pointer at the start of the program. */
+/*
+ * The number of the field in /proc/<pid>/stat that contains the stack pointer at the start of the
+ * program. The first field has the number 1.
+ */
 #define STAT_START_STACK 28
 
 static uint64_t start_stack(pid_t tid)
@@ -54,7 +57,10 @@ static bool let_go(struct traceme *seen, pid_t tid)
 	siginfo_t info = { 0 };
 	int sig = 0;
 
-	/* EINVAL: the whole process is stopped. The task stays stopped, but without a tracer. */
+	/*
+	 * EINVAL: a signal has stopped the whole process (group-stop, ptrace(2)). After
+	 * PTRACE_DETACH, the task has no tracer, but stays stopped.
+	 */
 	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) < 0) {
 		if (errno != EINVAL)
 			return false;

@@ -181,9 +181,9 @@ static uint64_t count_forks(const struct processes *procs)
 void orphans_look(struct processes *procs)
 {
 	/*
-	 * A child may fork and end during a round of this loop. If forks were noted during a
-	 * round, the loop makes another round. The program notes the forks, and could cause rounds
-	 * for ever. So the number of rounds is limited.
+	 * A child may fork and end during a round of this loop. So if a fork was noted during a
+	 * round, the loop makes another round. The traced program writes these notes, and could
+	 * keep the loop running without end. Therefore the number of rounds is limited.
 	 */
 	for (int i = 0; i < LOOKS_MAX; i++) {
 		wait_for_newborns(procs);

@@ -1,4 +1,4 @@
-/* Events of the etrace text become records (see etrace_event.h). */
+/* Makes records from the events of an etrace text (see etrace_event.h). */
 #include "utils/builddb/etrace/etrace_event.h"
 
 #include <sched.h>
@@ -185,7 +185,7 @@ static const char *add_numbers(struct etrace_reader *reader, struct etrace_task 
 	return NULL;
 }
 
-/* Add an act that has texts, and perhaps flags. */
+/* Add a record with the event's texts, and with the event's flags unless step->flags is -1. */
 static const char *add_texts(struct etrace_reader *reader, struct etrace_task *task,
 			     const struct step *step)
 {

@@ -20,8 +20,9 @@ const struct autoargs *autoargs_find(const char *name)
 }
 
 /*
- * Bits of Linux on x86_64. BIT_CREAT is O_CREAT. BIT_TMPFILE is O_TMPFILE without the bit of
- * O_DIRECTORY. BIT_FIXED is MREMAP_FIXED. The names of these flags are in autoargs_enums.
+ * Bits of flag arguments, for Linux on x86_64. BIT_CREAT is O_CREAT. BIT_TMPFILE is the bit that
+ * O_TMPFILE has in addition to O_DIRECTORY. BIT_FIXED is MREMAP_FIXED. autoargs_enums contains the
+ * names of these flags.
  */
 #define BIT_CREAT   0x40
 #define BIT_TMPFILE 0x400000
@@ -55,8 +56,8 @@ static size_t count_fcntl(uint64_t command)
 static size_t count_ioctl(uint64_t request)
 {
 	/*
-	 * Requests without an argument: TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY, TIOCSBRK,
-	 * TIOCCBRK, TIOCVHANGUP, FIONCLEX, FIOCLEX
+	 * ioctl(2) requests without an argument: TIOCEXCL, TIOCNXCL, TIOCCONS, TIOCNOTTY,
+	 * TIOCSBRK, TIOCCBRK, TIOCVHANGUP, FIONCLEX, FIOCLEX
 	 */
 	static const uint32_t without[] = { 0x540c, 0x540d, 0x541d, 0x5422, 0x5427,
 					    0x5428, 0x5437, 0x5450, 0x5451 };
@@ -106,7 +107,10 @@ static size_t count_open_ipc(uint64_t flags)
 
 size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 {
-	/* @decides: index of the argument that tells the number of arguments */
+	/*
+	 * @decides: the index of the argument whose value determines the number of arguments
+	 * @count: computes the number of arguments from this value
+	 */
 	static const struct {
 		const char *name;
 		size_t decides;
@@ -128,8 +132,9 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * Write a row for uftrace. Octal formats become hexadecimal, because uftrace 0.13 refuses octal
- * ones. Our readers take the octal formats from autoargs_find().
+ * Write the row of a function for uftrace. The octal format of an item becomes hexadecimal, because
+ * uftrace 0.13 refuses octal formats. utrail's own readers get the octal formats from
+ * autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

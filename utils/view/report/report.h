@@ -31,7 +31,7 @@ struct report_config {
 	enum report_average average;
 	bool is_by_task;
 	enum report_format format;
-	struct module_set *source; /* source lines to show after names, or NULL */
+	struct module_set *source; /* gives the source lines after names; NULL: no source lines */
 	bool counts_outside;	   /* false: ignore the time off the CPU outside of calls */
 };
 
@@ -74,8 +74,9 @@ struct report {
 };
 
 /*
- * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message of an
- * error has the known fields or the known sort keys.
+ * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message for
+ * an unknown field lists the known fields. The message for an unknown sort key lists the known sort
+ * keys.
  */
 int report_init(struct report *report, const struct report_config *config, struct uft_err *err);
 void report_deinit(struct report *report);

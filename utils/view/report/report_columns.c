@@ -1,4 +1,4 @@
-/* The columns and sort keys of report, as tables (see report_columns.h). */
+/* Tables of the columns and sort keys of `utrail report` (see report_columns.h). */
 #include "utils/view/report/report_columns.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void put_number(uint64_t v, unsigned width, struct sink *sink)
 	}                                                                                      \
 	COMPARE_BY(id, value)
 
-/* Timestamps keep their blanks in csv, as in uftrace. */
+/* As in uftrace, the csv output does not remove the leading blanks of a timestamp. */
 #define STAMP_COLUMN(id, value)                                                                \
 	static void put_##id(const struct report_row *row, const struct report_layout *layout, \
 			     struct sink *sink)                                                \
@@ -167,7 +167,10 @@ static void put_cpu_count(const struct report_row *row, const struct report_layo
 	put_centred(text, strlen("CPU Count"), sink);
 }
 
-/* Write eight hexadecimal digits for each 32 CPUs, the highest CPUs first. */
+/*
+ * Write eight hexadecimal digits for each group of 32 CPUs. The group with the highest CPU numbers
+ * comes first.
+ */
 static void make_mask(const struct call_stats *stats, const struct report_layout *layout,
 		      char text[static CPU_WORDS * 16 + 1])
 {
@@ -199,7 +202,10 @@ static void put_cpu_mask(const struct report_row *row, const struct report_layou
 	put_centred(text, layout->nr_mask_groups * 8, sink);
 }
 
-/* Write CPUs as in "0-3/5". A text that is wider than the column ends with "...". */
+/*
+ * Write the numbers of the CPUs: "0-3/5" means the CPUs 0 to 3, and CPU 5. A text of more than
+ * CPU_LIST_MAX characters is cut, and ends with "...".
+ */
 static void make_list(const struct call_stats *stats, char text[static CPU_LIST_MAX + 1])
 {
 	char whole[CPU_LIST_MAX + 16] = "";

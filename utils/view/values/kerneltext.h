@@ -1,4 +1,4 @@
-/* The text of the fields of the kernel's events. */
+/* Writes the fields of the kernel's events as text. */
 #ifndef UTRAIL_VIEW_KERNELTEXT_H
 #define UTRAIL_VIEW_KERNELTEXT_H
 
@@ -11,7 +11,7 @@
 
 /*
  * The formats of the kernel's events in a recording. A format is parsed when a record first needs
- * the format. Not thread-safe.
+ * the format. Only one thread at a time may use a struct kerneltext.
  */
 struct kerneltext;
 

@@ -50,10 +50,10 @@ export function drawLabel(g, text, x, y, width, color) {
 }
 
 /**
- * Returns the times that are written at an axis.
+ * Returns the ticks of a time axis: the time of each tick, and the text at the tick.
  * @param {import("../model/recording.js").Range} view
  * @param {number} zero the time that is written as 0
- * @param {number} width
+ * @param {number} width of the axis in pixels
  */
 export function findTicks({ from, to }, zero, width) {
 	const rough = (to - from) / Math.max(1, width / 130), power = 10 ** Math.floor(Math.log10(rough));
@@ -98,10 +98,10 @@ export function drawAxis(g, view, zero, width) {
 }
 
 /**
- * @typedef {object} Bars the data of a row of bars
+ * @typedef {object} Bars the members that drawBars() reads from a Task or a Lanes object
  * @property {Float64Array} start
  * @property {Float64Array} dur
- * @property {(i: number) => number} func
+ * @property {(i: number) => number} func returns an index in `names` and `fills`
  */
 
 /**

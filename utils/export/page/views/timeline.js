@@ -47,12 +47,13 @@ export class Timeline {
 		this.shown = new Map();
 		this.bars = 0;
 		/**
-		 * The last event of the pointer; null: the pointer is not over the picture.
+		 * The pointer's last PointerEvent, or null when the pointer is not over the picture.
 		 * @type {PointerEvent | null}
 		 */
 		this.pointer = null;
 		this.scroller.addEventListener("scroll", () => app.tell("draw"));
-		// A click beside a heading's button may hit the mark of an event.
+		// Marks of events are drawn under the headings. So a click on a heading, but not on
+		// a button of the heading, can select an event.
 		this.headings.addEventListener("click", (event) => {
 			if (!/** @type {HTMLElement} */ (event.target).closest("button")) this.#choose(event);
 		});
@@ -207,7 +208,7 @@ export class Timeline {
 				this.shown.set(ownName(strip), heading);
 			}
 			heading.style.top = `${strip.top}px`;
-			// The text moves up, because marks of events are drawn below it.
+			// "marked" leaves room for marks of events below the heading's text.
 			heading.classList.toggle("marked", strip.tasks.some((task) => task.pointTime.length > 0));
 			const toggle = /** @type {HTMLElement} */ (heading.firstChild);
 			toggle.setAttribute("aria-expanded", String(!strip.isFolded));
@@ -266,8 +267,8 @@ export class Timeline {
 	}
 
 	/**
-	 * Collapses all tasks, or expands them.
-	 * @param {boolean} isFolded true if they are collapsed now
+	 * Expands or collapses all tasks.
+	 * @param {boolean} isFolded true: expand (all tasks are collapsed); false: collapse
 	 */
 	toggleAll(isFolded) {
 		const tasks = this.strips.filter((strip) => strip.kind === "task");
