@@ -314,8 +314,8 @@ static int put_above(struct move *m, const uint8_t *bytes, unsigned modrm_at)
 }
 
 /*
- * Moves an indirect call: it becomes a push of the return address and an indirect jump. The jump is
- * encoded like the call, but with another opcode extension.
+ * Moves an indirect call. The new code pushes the return address, and then jumps indirectly. The
+ * jump is encoded like the call, but with another opcode extension.
  */
 static int move_indirect_call(struct move *m)
 {
@@ -462,7 +462,7 @@ static int move_all(struct insns *insns, const struct insn_text *text, uint64_t 
 			return ret;
 		out->taken += m.step.len;
 	}
-	/* Jumps may only lead to places where instructions begin. */
+	/* Refuse the move if a jump leads into the middle of a moved instruction. */
 	for (unsigned i = 0; i < nr_named; i++) {
 		if (!m.moved_to[named[i] - from])
 			return refuse_move(&m, INSN_NOT_UNDERSTOOD);

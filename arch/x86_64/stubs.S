@@ -200,7 +200,10 @@ END __fentry__
 	HIDDEN own___fentry__
 	.set	own___fentry__, __fentry__
 
-/* Enters a call that is not the common case. %rdi is its return slot, and the guard is set. */
+/*
+ * Passes a call that the fast path does not handle to probe_entry_guarded(). %rdi is the address of
+ * the call's return slot. The guard of the thread, THREAD_BUSY, is already set.
+ */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset REGS_BYTES
 .Lenter_guarded:
@@ -358,7 +361,7 @@ END arch_return_caller
 	.cfi_startproc
 	.cfi_def_cfa %rsp, 0
 	.cfi_escape 0x16, 7, 2, 0x34, 0x22	/* DW_CFA_val_expression: %rsp = CFA + 4 */
-	/* DW_CFA_val_expression: %rip = breg16 -16 (that is arch_return_caller) */
+	/* DW_CFA_val_expression: %rip = breg16 -16, the address of arch_return_caller */
 	.cfi_escape 0x16, 16, 2, 0x80, 0x70
 	.byte	0 /* the last byte of call .Lgo */
 	HIDDEN arch_return_trampoline

@@ -109,8 +109,8 @@ static int serve(const struct opts *opts, struct shelf *shelf, struct uft_err *e
 		msg_line(&opts->msg, "'%s' is shown until Ctrl-C", shelf->all[0].name);
 		wait_for_end(opts, server, browser, &ends);
 		/*
-		 * The command waits until the present answers are complete. A second Ctrl-C ends
-		 * the command immediately.
+		 * The next calls wait until the answers in progress are complete. The signal mask
+		 * is restored first, so that a second Ctrl-C ends the command immediately.
 		 */
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		shelf_stop(shelf);

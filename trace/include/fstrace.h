@@ -49,8 +49,8 @@ int fstrace_close(fstrace_t *trace);
  */
 fstrace_event_t *fstrace_declare(fstrace_t *trace, const char *id, const char *format);
 /*
- * Set the format of the text before each event's own text. It may contain only directives without
- * arguments. NULL, "" and wrong formats remove the text.
+ * Set the format of a text that precedes the text of each event. The format must not contain
+ * directives that need arguments. NULL, "" and wrong formats remove the preceding text.
  */
 void fstrace_set_common_format(fstrace_t *trace, const char *format);
 
@@ -152,8 +152,8 @@ bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
 /*
- * Returns a number for an object. It is unique in the process, and most likely unique across
- * processes.
+ * Returns a number for an object. The number is unique in the process, and most likely unique
+ * across processes.
  */
 uint64_t fstrace_get_unique_id(void);
 
@@ -161,7 +161,10 @@ uint64_t fstrace_get_unique_id(void);
 void fstrace_set_lock_path(const char *path);
 /* Set the owner of new logs and of the lock file. Returns 0, or -1 and errno. */
 int fstrace_chown(uid_t uid, gid_t gid);
-/* Functions for a child that has closed all descriptors. Both return 0. */
+/*
+ * A child process that has closed all its descriptors must call fstrace_reinit(), and then
+ * fstrace_reopen() for each log. The two functions return 0.
+ */
 int fstrace_reinit(void);
 int fstrace_reopen(fstrace_t *trace);
 

@@ -13,8 +13,9 @@
 #define LOOK_NS 100000000
 
 /*
- * @turn: the lock of the thread that flushes. It is taken before the handle's locks
- * @dev, @ino: the log's file, to detect that @fd has become another file
+ * @turn: a thread holds this lock while the thread flushes the stream or clears the log. A thread
+ *        that also needs pxt_handle.reads or pxt_handle.controls takes @turn first
+ * @dev, @ino: identify the log's file. If @fd refers to another file, @fd is no longer used
  */
 struct pxt_flusher {
 	pthread_t thread;
@@ -171,7 +172,10 @@ void pxt_flushers_in_child(void)
 	atomic_store(&nr_flushers, 0);
 }
 
-/* True when the first thread has ended, or may have ended. */
+/*
+ * True when flushers must check whether only flushers are left. This is necessary when the main
+ * thread has ended, or when nothing would report the end of the main thread.
+ */
 static bool must_look(void)
 {
 	return atomic_load(&first_has_ended) || atomic_load(&first_is_unwatched);
@@ -205,7 +209,10 @@ static void *flush_when_asked(void *argument)
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);
 
 	while (!atomic_load(&handle->flusher->is_ending)) {
-		/* A wanted flush comes first. A later round checks if only flushers are left. */
+		/*
+		 * If a flush is requested, this round of the loop flushes. In this case a later
+		 * round checks whether only flushers are left.
+		 */
 		if (atomic_fetch_and(&stream->wants_flush, PT_WANTS_FLUSH) & PT_WANTS_FLUSH)
 			pxt_flush(handle);
 		else if (must_look() && are_last())

@@ -8,7 +8,7 @@
 #include "utils/format/proc_dat.h"
 #include "utils/builddb/tree_files.h"
 
-/* clone(2) works like fork(2) with FORK_FLAGS, and like vfork(2) with VFORK_FLAGS. */
+/* clone(2) with FORK_FLAGS acts like fork(2). clone(2) with VFORK_FLAGS acts like vfork(2). */
 #define FORK_FLAGS  SIGCHLD
 #define VFORK_FLAGS (0x100 | 0x4000 | SIGCHLD)
 
@@ -36,7 +36,10 @@ static unsigned long long flags_of(const struct execution *made)
 	return made->how == PROC_BY_VFORK ? VFORK_FLAGS : 0;
 }
 
-/* Write "c": the processes that @execution has made, with the flags of clone(2). */
+/*
+ * Write "c": the list of the processes that @execution has made. If the flags of clone(2) are known
+ * for a process, the process has the member "f" with these flags.
+ */
 static void put_children(struct sink *sink, const struct executions *executions,
 			 const struct execution *execution)
 {

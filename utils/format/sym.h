@@ -59,7 +59,7 @@ void symtab_deinit(struct symtab *tab);
 int symtab_add(struct symtab *tab, uint64_t addr, uint64_t size, char type, const char *name,
 	       size_t name_len);
 
-/* Append all symbols and aliases of @from, and sort. Returns 0 or -ENOMEM. */
+/* Append all symbols and aliases of @from to @tab, and sort @tab. Returns 0 or -ENOMEM. */
 int symtab_add_all(struct symtab *tab, const struct symtab *from);
 
 /*

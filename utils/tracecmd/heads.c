@@ -17,7 +17,7 @@
 #define LIST_MAX	   4096
 #define SECTION_PACKED	   1
 #define SECTION_HEAD_BYTES 16
-#define V6_CPU_BYTES	   16 /* the offset and size of the records of one CPU */
+#define V6_CPU_BYTES	   16 /* 8 bytes for the offset of a CPU's records, 8 for the size */
 
 static struct tracedat_cursor cursor_at(const struct tracedat *file, uint64_t offset)
 {
@@ -227,7 +227,7 @@ static int add_cpu(struct tracedat *file, struct tracedat_buffer *buffer, struct
 	return 0;
 }
 
-/* Read the place of the records of @cpu, and add the CPU. */
+/* Read the offset and the size of the records of @cpu, and pass them to add_cpu(). */
 static int read_cpu(struct tracedat *file, struct tracedat_buffer *buffer, uint32_t cpu,
 		    struct tracedat_cursor *in, struct uft_err *err)
 {

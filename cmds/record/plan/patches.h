@@ -102,7 +102,7 @@ struct module_patches {
 
 void module_patches_deinit(struct module_patches *patches);
 
-/* True when the file has patches, wanted or not. */
+/* True when the file has patches. A patch counts even if found_patch.is_out is set. */
 static inline bool module_patches_has_any(const struct module_patches *patches)
 {
 	return patches->packed.nr || patches->found.len;

@@ -104,7 +104,7 @@ static int stands_for(struct store *store, const char *name, const char *path, c
 bool store_choose_name(struct store *store, const char *path, const char *build_id, char *name,
 		       size_t size)
 {
-	/* Map files and symbol files have the path in its escaped form. */
+	/* The text of map files and symbol files contains paths in escaped form. */
 	struct strbuf escaped cleanup_strbuf = { 0 };
 
 	text_put_name(&escaped, path, strlen(path));

@@ -99,7 +99,10 @@ struct sums_stop {
 	bool is_left;
 };
 
-/* Call this function before a sum is made. */
+/*
+ * Call this function before each sum. The function clears @is_left. Otherwise a browser that has
+ * left during an earlier sum would end the new sum.
+ */
 void sums_begin(struct sums_stop *stop);
 
 /*

@@ -51,7 +51,10 @@ void call_file_close(struct call_file *file)
 	*file = CALL_FILE_CLOSED;
 }
 
-/* Makes the file in a directory that usually has much room. If that fails, makes it in memory. */
+/*
+ * Makes the file in $TMPDIR. If TMPDIR is unset or empty, makes the file in /var/tmp, which usually
+ * has much room. If open() fails, makes the file in memory.
+ */
 static int open_call_file(struct call_file *file)
 {
 	const char *dir = getenv("TMPDIR");
@@ -182,8 +185,8 @@ static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t n
 	}
 
 	/*
-	 * The list stays in memory until the store is freed. So unused memory at its end is freed
-	 * now.
+	 * The list stays in memory until the store is freed. Therefore unused memory at the end of
+	 * the list is freed now.
 	 */
 	void *calls = realloc(sum->list.calls, (sum->list.nr + 1) * sizeof(*sum->list.calls));
 

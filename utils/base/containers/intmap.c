@@ -14,8 +14,8 @@ void intmap_deinit(struct intmap *map)
 }
 
 /*
- * Find the slot of @key, or the free slot for it. The search ends, since at most half of the slots
- * are taken.
+ * Find the slot of @key. If no slot has @key, find the free slot where @key can be inserted. The
+ * search ends, since at most half of the slots are taken.
  */
 static struct intmap_slot *find_number_slot(const struct intmap *map, uint64_t key)
 {

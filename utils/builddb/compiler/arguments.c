@@ -70,7 +70,7 @@ void arguments_drop(struct words *args, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		free(args->words[i]);
-	/* Move the remaining arguments and the NULL after the last argument. */
+	/* Move the remaining arguments and the final NULL to the start of the array. */
 	memmove(args->words, args->words + nr, (args->nr - nr + 1) * sizeof(*args->words));
 	args->nr -= nr;
 }
