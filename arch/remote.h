@@ -26,8 +26,8 @@ struct arch_remote {
 };
 
 /*
- * True when threads of this machine can be made to run code. If it is false, the functions below do
- * nothing.
+ * True when the recorder can make threads of other processes run code on this instruction set. If
+ * arch_has_remote is false, the functions below do nothing, and return fixed values.
  */
 extern const bool arch_has_remote;
 
@@ -123,7 +123,8 @@ void arch_remote_put_code(uint8_t code[ARCH_REMOTE_CODE_BYTES]);
 
 /*
  * Makes @r run the code that arch_remote_put_code() has written. The code is at the address @code.
- * The code calls @fn(@args) on the stack below @context, sends @signal, and restores @context.
+ * First, the code calls @fn with @args. The stack of this call is the memory below the address
+ * @context. Then the code sends @signal to the thread, and restores the context at @context.
  */
 void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t context, uint64_t fn,
 			    const uint64_t args[6], int signal);

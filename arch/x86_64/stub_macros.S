@@ -67,15 +67,15 @@
 	movq	%rax, \place
 	.endm
 
-/* Restores the flags from %rax, which has the word of SAVE_FLAGS. */
+/* Restores the flags. %rax must contain the word that SAVE_FLAGS has stored. */
 	.macro RESTORE_FLAGS
 	addb	$0x7f, %al
 	sahf
 	.endm
 
 /*
- * Saves the flags, and the registers that SAVE_CALLER_SAVED saves. Then %rsp points to a struct
- * arch_regs.
+ * Saves the flags, and the registers of SAVE_CALLER_SAVED. Afterwards, %rsp points to a struct
+ * arch_regs, and the word with the flags lies directly above this struct.
  */
 	.macro SAVE_WITH_FLAGS
 	leaq	-8(%rsp), %rsp

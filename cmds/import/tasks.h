@@ -87,8 +87,9 @@ int import_tasks_add(struct import_tasks *tasks, struct import_task *task, uint6
 int import_tasks_flush(struct import_tasks *tasks, struct store *store, struct uft_err *err);
 
 /*
- * Give hidden files their final names in the directory @dir_fd. The caller must already have
- * written the definitions of the events. Returns 0, or a negative error with @err.
+ * If the files of the tasks have hidden names (@hides), give these files their final names in the
+ * directory @dir_fd. The caller must already have written the definitions of the events. Returns 0,
+ * or a negative error with @err.
  */
 int import_tasks_publish(const struct import_tasks *tasks, int dir_fd, struct uft_err *err);
 

@@ -90,7 +90,10 @@ static void cut_off(struct visitor *visitor)
 	shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* If there are more than STRANGERS_MAX strangers, cuts off the oldest stranger. */
+/*
+ * If more than STRANGERS_MAX connections have not shown the token, shuts down the oldest of these
+ * connections.
+ */
 static void cut_oldest(struct server *server)
 {
 	struct visitor *oldest = NULL;

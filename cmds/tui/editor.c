@@ -50,10 +50,11 @@ static bool knows_plus_line(const char *path)
 }
 
 /*
- * Makes the editor's argv: the words of @command, the line if the editor accepts +LINE, and the
- * file. @command may contain options of the editor.
+ * Makes the editor's argv from the words of @command, then @line, then @file. Omits @line if the
+ * editor does not accept +LINE. @command may contain options of the editor. If @command has no
+ * words, the editor is vi.
  *
- * @words: the argv; its words point into @command
+ * @words: gets the argv, which points into @command, @line and @file. Nothing is copied
  */
 static void make_command(char *command, char *line, char *file, char **words)
 {
@@ -73,8 +74,8 @@ static void make_command(char *command, char *line, char *file, char **words)
 }
 
 /*
- * Runs the editor on the terminal, and waits for its end. Returns its exit status, or a negative
- * errno.
+ * Runs the editor on the terminal, and waits until the editor has ended. Returns the editor's exit
+ * status, 0 if a signal has ended the editor, or a negative errno.
  */
 static int run_command(char **words)
 {

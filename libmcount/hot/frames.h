@@ -26,7 +26,8 @@ static inline bool frames_is_cut(const struct thread *t, const struct frame *f)
 }
 
 /*
- * WARM. Writes the event EVENT_ID_LIMIT_DEPTH into the innermost call whose ENTRY is written.
+ * WARM. Records the event EVENT_ID_LIMIT_DEPTH at @time_ns, in the innermost call whose ENTRY has
+ * been written.
  */
 void frames_mark_depth(struct thread *t, uint64_t time_ns);
 
@@ -93,8 +94,9 @@ void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
 
 /*
- * Called when the thread or the process ends. Ends the innermost calls with FRAME_KEPT at an
- * estimated time. With PLAN_ESTIMATE, ends all calls at the present time.
+ * Called when @t ends or is no longer traced, and when the process ends. Ends the innermost frames
+ * at an estimated time, and stops at the first frame without FRAME_KEPT. If PLAN_ESTIMATE is set,
+ * the function instead ends all frames at the present time.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -118,8 +120,10 @@ static inline uint64_t frame_return(const struct frame *f)
 }
 
 /*
- * WARM. Called when the innermost call has FRAME_KEPT and a call with @slot begins. Ends the
- * innermost calls with FRAME_KEPT that have returned.
+ * WARM. Called when the innermost frame has FRAME_KEPT and a call with return slot @slot begins.
+ * Repeatedly ends the innermost frame while this frame has FRAME_KEPT, and the slot of this frame
+ * shows that the call has returned. A slot shows the return if the slot lies above @slot, and is
+ * either unreadable or no longer contains the return address.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 
@@ -153,8 +157,8 @@ static inline void frames_reset(struct thread *t)
 }
 
 /*
- * HOT: pops the innermost frame of a thread without a plan. The frame ended at @now_ns. Writes the
- * EXIT of the frame, unless -t drops the call.
+ * HOT, while t->planned is NULL. Pops the innermost frame, which ended at @now_ns. Writes the EXIT
+ * of the frame, unless -t drops the call.
  */
 static inline void frames_leave_top_at(struct thread *t, uint64_t now_ns)
 {

@@ -15,7 +15,7 @@
 
 struct search {
 	struct loaded_name wanted;
-	bool skips_own; /* definitions in the probe do not count */
+	bool skips_own; /* definitions in the probe are skipped */
 	uint64_t found;
 };
 

@@ -1,6 +1,6 @@
 /*
- * The probe's signal handler, which replaces the program's. It serves guarded reads, crashes and
- * --signal (see fault.h).
+ * The probe's signal handler, which replaces handlers of the program. The probe's handler serves
+ * guarded reads, crashes, --signal and fault_call_after_handlers() (see fault.h).
  */
 #include "libmcount/system/fault.h"
 

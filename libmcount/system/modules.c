@@ -248,7 +248,7 @@ static int count_adds(struct dl_phdr_info *info, size_t size, void *arg)
 
 void modules_after_fork(void)
 {
-	/* Another thread may have held the lock in the parent. */
+	/* At the fork, another thread of the parent may have held the lock. */
 	pthread_mutex_init(&module_lock, NULL);
 	plans_after_fork();
 }

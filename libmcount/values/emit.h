@@ -34,7 +34,10 @@ static inline bool emit_record(struct thread *t, uint64_t time_ns, uint64_t data
 	return at != NULL;
 }
 
-/* HOT: write an event with a payload of at most EMIT_EVENT_MAX bytes. A lost event is counted. */
+/*
+ * HOT: write an event with a payload of at most EMIT_EVENT_MAX bytes. If the event cannot be
+ * written, note_lost() counts the event as lost.
+ */
 #define EMIT_EVENT_MAX 64
 void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *payload, uint16_t len);
 
@@ -45,7 +48,11 @@ void emit_event(struct thread *t, uint64_t time_ns, uint32_t id, const void *pay
  */
 uint32_t emit_aside_bytes(const char *at);
 
-/* Returns how many bytes emit_from_aside() needs in the ring of calls. */
+/*
+ * Returns the number of bytes that emit_from_aside() needs for the record @at in the thread's ring
+ * of calls. The number does not include the payload of a declared event: this payload goes into
+ * another ring.
+ */
 uint32_t emit_ring_bytes(const char *at);
 
 /*

@@ -1,6 +1,7 @@
 /*
- * Copies of libutrail-trace in a process that the recorder has attached to: they were loaded before
- * the probe (trace/seam/recorder.h).
+ * Copies of libutrail-trace in a process that the recorder has attached to. Some copies were loaded
+ * before the probe. dlopen(3) may load more copies later. The probe finds each copy by an ELF note
+ * (trace/seam/recorder.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_TRACE_COPIES_H
 #define UTRAIL_LIBMCOUNT_TRACE_COPIES_H

@@ -10,7 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The name of the module in maps, and of its symbol file. uftrace uses the same name. */
+/*
+ * The name of the artificial module for Python functions. The recording's maps contain this name,
+ * and the name of the module's symbol file begins with this name. uftrace uses the same name.
+ */
 #define CALLABLES_MODULE "python.fake"
 
 /*

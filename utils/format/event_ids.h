@@ -85,7 +85,10 @@ enum event_id {
 /* The number of ids for events of the program. */
 #define EVENT_USER_MAX (EVENT_ID_COUNTER - EVENT_ID_USER)
 
-/* True for a number of a counter. Even numbers are for readings, odd ones for differences. */
+/*
+ * True when @id is one of the two ids of a counter. The even id is for readings, the odd id for
+ * differences.
+ */
 static inline int event_id_is_counter(uint64_t id)
 {
 	return id >= EVENT_ID_COUNTER && id < EVENT_ID_EXTERN_DATA;

@@ -81,7 +81,7 @@ struct steer_word {
 	int (*take)(struct steer_change *change, const char *arg, struct uft_err *err);
 };
 
-/* All words, in the order of the help. The last row has no word. */
+/* All words, in the order of the help. In the last element of the array, @word is NULL. */
 extern const struct steer_word steer_words[];
 
 const struct steer_word *steer_word_find(const char *word);

@@ -1,4 +1,4 @@
-/* Chooses the declared events that a running process records (see attach.h). */
+/* Tells a recorded process which declared events to record from now on (see attach.h). */
 #include <errno.h>
 
 #include "cmds/record/attach/attaching.h"

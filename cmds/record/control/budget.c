@@ -30,7 +30,10 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 	return MAX(own, (double)t->cpu_ns / 16);
 }
 
-/* Returns the cost of recorded calls as a part of the program's own time. */
+/*
+ * Returns the cost of recorded calls, including the time of the writers, divided by the program's
+ * own time.
+ */
 static double recorded_part(const struct budget *b, const struct budget_time *t)
 {
 	return (t->calls * b->call_ns + (double)t->writer_ns) / budget_own_ns(b, t);

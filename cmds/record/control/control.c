@@ -27,7 +27,7 @@
  */
 #define STRANGERS_MAX	  256 /* connections that have sent no HELLO yet */
 #define TALKS_OF_PEER_MAX 8
-#define OTHERS_MAX	  1024 /* STATUS packets and skipped packets of one conversation */
+#define OTHERS_MAX	  1024 /* per conversation: STATUS packets plus skipped packets */
 
 /*
  * The maximum number of connections that are accepted, and of packets that are taken from one

@@ -74,8 +74,8 @@ static const struct special_call special_calls[] = {
 	NOT_HOOKED("fstrace_log_2"),
 	NOT_HOOKED("fstrace_specify"),
 	/*
-	 * The implementation of exceptions, of thread-local variables and of Go. A program does not
-	 * call these functions itself.
+	 * Functions that implement exceptions, thread-local variables or the runtime of Go. The
+	 * source code of a program does not call these functions.
 	 */
 	NOT_HOOKED("__cxa_throw"),
 	NOT_HOOKED("__cxa_rethrow"),

@@ -36,7 +36,10 @@ struct reading {
 	struct strmap seen;
 };
 
-/* True when an argument may name a response file. Most programs have no such argument. */
+/*
+ * True when @execution has an argument that may name a response file: '@' and a name. Most
+ * executions have no such argument.
+ */
 static bool may_have_some(const struct execution *execution)
 {
 	const char *at = NULL;

@@ -33,12 +33,17 @@ int tracefs_write(int dir_fd, const char *name, const char *text, struct uft_err
 int tracefs_open_empty(int dir_fd, const char *name);
 
 /*
- * Append the names of all tracepoints in the kernel's order. Each is "system:event" and a newline.
- * Returns 0, or a negative errno with a text in @err, as tracefs_open() does.
+ * Append the names of all tracepoints to @out. The names have the kernel's order, and the form
+ * "system:event". A newline follows each name. Returns 0, or a negative errno with a text in @err,
+ * as tracefs_open() does.
  */
 int tracefs_list_events(struct strbuf *out, struct uft_err *err);
 
-/* Remove the first name from @names, and return it in @name. Returns false when @names is empty. */
+/*
+ * Remove the first name from @names, and set @name to the removed name. @name is not a copy, but
+ * points into the memory of @names. Skips lines without a ':', which are not names. Returns false
+ * when @names has no more names.
+ */
 bool tracefs_next_event(struct text *names, struct text *name);
 
 #endif

@@ -18,11 +18,17 @@ struct etrace_fds {
 void etrace_fds_deinit(struct etrace_fds *fds);
 #define cleanup_etrace_fds cleanup(etrace_fds_deinit)
 
-/* Mark @fd as open, or as closed, in the process @pid. Returns 0 or -ENOMEM. */
+/*
+ * etrace_fds_open() marks @fd as open in the process @pid. etrace_fds_close() marks @fd as closed.
+ * Each function returns 0 or -ENOMEM.
+ */
 int etrace_fds_open(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 int etrace_fds_close(struct etrace_fds *fds, int32_t pid, uint32_t fd);
 
-/* Forget the descriptors of the process @pid, which executes another program. */
+/*
+ * Forget all descriptors of the process @pid. Called when the process executes another program,
+ * when the process ends, and before a new process with the number @pid gets its descriptors.
+ */
 void etrace_fds_forget(struct etrace_fds *fds, int32_t pid);
 
 /* Give the new process @child a copy of the descriptors of @pid. Returns 0 or -ENOMEM. */

@@ -24,14 +24,14 @@ struct stg_filter;
 /* The call events that a view needs. */
 enum stage_wants {
 	STAGE_WANTS_CALLS,  /* ENTRY and EXIT */
-	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT, with the depths that stg_indent counts */
+	STAGE_WANTS_DEPTHS, /* ENTRY and EXIT; stg_indent() sets their shown depths */
 	STAGE_WANTS_ENDS,   /* EXIT and SCHED_*, for a view that only adds up calls */
 };
 
 /* A view shows all, some or none of the periods during which a task is off the CPU. */
 enum stage_sched {
 	STAGE_SCHED_NONE,
-	STAGE_SCHED_WILLING, /* all but the periods that began with a preemption */
+	STAGE_SCHED_WILLING, /* only the periods that did not begin with a preemption */
 	STAGE_SCHED_ALL,
 };
 
@@ -41,7 +41,7 @@ struct stage_config {
 	uint64_t time_filter_ns; /* show calls that took this long or longer */
 	uint64_t size_filter;	 /* show functions of this many bytes or more */
 	struct filters *filters; /* the user's filters; borrowed; NULL: none */
-	uint32_t actions;	 /* enum trigger_flags: only these actions of filters count */
+	uint32_t actions;	 /* enum trigger_flags: the actions of filters that are applied */
 	bool is_off;		 /* --trace=off: show no calls until a trace_on */
 	bool show_libcalls;
 	bool show_events;		  /* show events, not only those of -T and -W */
@@ -52,7 +52,7 @@ struct stage_config {
 	bool wants_cpus;	  /* turn each hidden SCHED_* into an EVENT_ON_CPU */
 	bool show_kernel_outside; /* show the kernel's calls while no program function is open */
 	bool show_kernel_only;	  /* show no calls of the program */
-	bool starts_inside;	  /* the time range begins at a given time */
+	bool starts_inside;	  /* the time range has a start time */
 	bool closes_open_calls;	  /* make an EXIT for each call that never returned */
 	bool opens_at_start;	  /* make ENTRYs for calls that are open when the range begins */
 	bool opens_inherited;	  /* make ENTRYs for calls that are open when a task begins */
@@ -132,7 +132,7 @@ struct stg_calls {
 	uint16_t inherited_depth;
 	bool wants_depth;
 	bool has_kernel;
-	bool has_events;  /* the batch had other events than calls */
+	bool has_events;  /* the batch had an event that is neither ENTRY nor EXIT */
 	bool has_outside; /* the batch had calls of the kernel while no program function was open */
 	bool is_plain;
 	uint32_t *open;
@@ -153,8 +153,9 @@ int stg_calls_copy(struct stg_calls *to, const struct stg_calls *from, struct uf
 int stg_calls(struct stg_calls *calls, struct event *events, size_t nr, struct uft_err *err);
 
 /*
- * At the end of the records: append to @events an EXIT for each open call, the innermost first.
- * @events has room for calls->nr of them.
+ * Called at the end of the records. Writes to @events an EXIT for each open call that has a
+ * function, the innermost call first. @events must have room for calls->nr events. Returns the
+ * number of written EXITs.
  */
 size_t stg_calls_close(struct stg_calls *calls, struct event *events);
 

@@ -24,8 +24,8 @@ const char *callable_items_of(struct callable_items *items, uint32_t nr)
 }
 
 /*
- * Chooses the values for -a: each parameter, and the result. Omits those that @about does not
- * request.
+ * Chooses the values for -a. If @about contains ARGRULES_ARGS, chooses the first CALLABLE_ARGS_MAX
+ * parameters. If @about contains ARGRULES_RETVAL, chooses the result.
  */
 static int ask_callable(void *self, int about, struct argfound *found)
 {

@@ -9,7 +9,7 @@ import { showKinds } from "./kinds.js";
 const ORDER_TITLES = [["start", "Start"], ["name", "Name"], ["calls", "Calls"], ["cpu", "Time on CPU"]];
 
 /**
- * Sets up the tabs. The arrow keys move between them.
+ * Sets up the tabs. The left and right arrow keys move from tab to tab.
  * @param {import("../state/app.js").App} app
  */
 function setUpTabs(app) {
