@@ -141,7 +141,7 @@ static int make_live_recording(const struct opts *opts, char *data_dir, struct u
 	return status;
 }
 
-/* The signals by which a user ends the program. */
+/* The signals by which a user ends the recorded program or the view. */
 static const int ending_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 
 static sigset_t interrupts(void)
@@ -154,7 +154,10 @@ static sigset_t interrupts(void)
 	return set;
 }
 
-/* Drops interrupts that came while recording: they were meant for the program or the recorder. */
+/*
+ * Drops the interrupts that came during the recording. Those interrupts were meant for the program
+ * or the recorder.
+ */
 static void forget_interrupts(void)
 {
 	const sigset_t set = interrupts();

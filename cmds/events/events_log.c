@@ -1,4 +1,7 @@
-/* `utrail events check`: checks logs of events that programs declare (libutrail-trace). */
+/*
+ * `utrail events check`: checks log files. A log has one line for each event. Programs declare
+ * these events with libutrail-trace.
+ */
 #include "cmds/events/events_log.h"
 
 #include <errno.h>

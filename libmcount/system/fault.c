@@ -685,7 +685,10 @@ static int64_t copy_now(const struct copy *c)
 	return arch_copy_guarded(c->to, c->from, c->len);
 }
 
-/* Copies without the probe's handler. Only memory that is readable now is copied. */
+/*
+ * Copies memory when the probe's signal handler cannot catch a fault. The function tests each page
+ * before the copy, and copies only the bytes before the first unreadable page.
+ */
 static void copy_looking(struct copy *c)
 {
 	uint64_t start = (uint64_t)c->from & ~7ULL;

@@ -128,7 +128,9 @@ static int take_record(struct pxt_handle *handle, struct pxt_drain *drain, uint6
 	return 1;
 }
 
-/* Appends the STOP of a stream that has stopped by itself. It comes after all other records. */
+/*
+ * Appends the STOP of a stream that has stopped by itself. The STOP comes after all other records.
+ */
 static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 {
 	struct pxt_stream *stream = atomic_load(&handle->view->stream);

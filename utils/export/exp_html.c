@@ -19,7 +19,7 @@
 #include "utils/view/texts.h"
 #include "utils/view/values/titles.h"
 
-/* A call for the page. Calls are in the order in which they began. */
+/* A call that the page shows. Calls are in the order in which they began. */
 struct slice {
 	uint64_t start_ns;
 	uint64_t dur_ns;
@@ -35,14 +35,14 @@ enum slice_column {
 	SLICE_COLUMN_DEPTH, /* depth * 4 + flags */
 	SLICE_COLUMN_DUR,   /* duration in ns */
 	SLICE_COLUMN_FUNC,  /* number of the function */
-	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: number of the call's text, counted from 1 */
+	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: index of the call's text; first index: 1 */
 };
 
 /* Columns of a block of points. */
 enum point_column {
 	POINT_COLUMN_TIME, /* ns since the task's previous point */
-	POINT_COLUMN_TEXT, /* number of the point's text, counted from 1 */
-	POINT_COLUMN_KIND, /* number of the point's kind, counted from 0 */
+	POINT_COLUMN_TEXT, /* index of the point's text; first index: 1 */
+	POINT_COLUMN_KIND, /* index of the point's kind; first index: 0 */
 };
 
 enum slice_flag {

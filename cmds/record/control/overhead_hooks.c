@@ -1,4 +1,7 @@
-/* Takes out the hooks of functions that --overhead leaves out (see overhead_hooks.h). */
+/*
+ * Removes the hooks of the functions that --overhead leaves out of the recording (see
+ * overhead_hooks.h).
+ */
 #include "cmds/record/control/overhead_hooks.h"
 
 #include <errno.h>

@@ -18,8 +18,8 @@
 struct known_module;
 
 /*
- * The data that all modules share. The struct starts as { 0 } and ends with patches_deinit(). Only
- * the control thread uses it.
+ * The data that all modules share. The caller initializes the struct with { 0 }, and calls
+ * patches_deinit() at the end. Only the control thread uses the struct.
  */
 struct patches {
 	struct strbuf complaints; /* lines to print at the end, each with its NUL */

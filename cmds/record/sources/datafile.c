@@ -9,7 +9,10 @@
 #include "utils/format/datadir.h"
 #include "utils/format/record.h"
 
-/* Returns the stream of the task's file, or a negative errno. Call leave_file() after using it. */
+/*
+ * Returns the stream of the task's file, or a negative errno. After the use of the stream, call
+ * leave_file().
+ */
 static int enter_file(struct store *store, const struct ring_file *file, int32_t tid,
 		      const char *suffix)
 {

@@ -64,9 +64,9 @@ enum plan_flags {
 enum plan_rule_flags {
 	PLAN_FILTER = 1U << 0,	     /* opt in: this function and the functions that it calls */
 	PLAN_NOTRACE = 1U << 1,	     /* opt out: this function and the functions that it calls */
-	PLAN_DEPTH = 1U << 2,	     /* the number of levels, counted from this call */
-	PLAN_TIME = 1U << 3,	     /* set the time threshold for the duration of the call */
-	PLAN_SIZE = 1U << 4,	     /* set the size threshold for the duration of the call */
+	PLAN_DEPTH = 1U << 2,	     /* keep plan_rule.depth levels of calls; level 1: this call */
+	PLAN_TIME = 1U << 3,	     /* during the call, plan_rule.time_ns is the time threshold */
+	PLAN_SIZE = 1U << 4,	     /* during the call, plan_rule.size is the size threshold */
 	PLAN_CALLER = 1U << 5,	     /* keep this call and its callers; with PLAN_OPT_IN_CALLER, all
 				  * other calls are dropped */
 	PLAN_TRACE = 1U << 6,	     /* keep the call, however short */
@@ -78,10 +78,11 @@ enum plan_rule_flags {
 	PLAN_READ = 1U << 12,
 	/* With PLAN_OPT_IN_LOCATION, only functions whose rules have this flag are recorded */
 	PLAN_LOCATION = 1U << 14,
-	PLAN_LOCATION_OUT = 1U << 15, /* -L: calls of the function are not recorded */
+	PLAN_LOCATION_OUT = 1U << 15, /* -L: calls to the function are not recorded */
 	/* The function is not recorded, because of its cost (--overhead). No other flag is set */
 	PLAN_LEFT_OUT = 1U << 16,
-	PLAN_COND = 1U << 13, /* PLAN_FILTER and PLAN_NOTRACE apply only if the conditions hold */
+	/* PLAN_FILTER and PLAN_NOTRACE apply only if the conditions of the rule are met */
+	PLAN_COND = 1U << 13,
 };
 
 /* The values that PLAN_READ reads at entry and at exit. */
@@ -117,13 +118,17 @@ enum plan_compare {
 
 /* The kinds of comparisons (see struct plan_cond). */
 enum plan_cond_kind {
-	PLAN_COND_INT, /* compares integer argument @index, reduced to @bytes, with @value */
+	PLAN_COND_INT, /* compares the lowest @bytes bytes of integer argument @index with @value */
 	/*
-	 * Compares the floating-point argument number @index with a double. The size of the
-	 * argument is @bytes bytes. The bits of the double are @value
+	 * Compares floating-point argument @index with a double. The size of the argument is @bytes
+	 * bytes. @value contains the bits of the double
 	 */
 	PLAN_COND_FLOAT,
-	PLAN_COND_TEXT,	     /* compares the string, cut as in records, with a text of @len bytes */
+	/*
+	 * Compares a string with a text of @len bytes. Before the comparison, a long string is cut
+	 * in the same way as for a record
+	 */
+	PLAN_COND_TEXT,
 	PLAN_COND_PREFIX,    /* the string begins with a text of @len bytes */
 	PLAN_COND_AUTOMATON, /* the struct automaton finds a match in the string */
 	PLAN_COND_NUMBER,    /* Python: compares argument @index, as a number, with an integer */
@@ -272,7 +277,7 @@ enum plan_patch_what {
 	PATCH_XRAY_ENTRY = 3,
 	PATCH_XRAY_EXIT = 4,
 	PATCH_XRAY_TAIL = 5,
-	/* A call of mcount or __fentry__, which becomes nops. */
+	/* A call to mcount or __fentry__. The call becomes nops. */
 	PATCH_NOP = 6,
 	PATCH_KINDS
 };
@@ -367,7 +372,7 @@ enum plan_operand_kind {
 
 enum plan_operand_flags {
 	PLAN_OPERAND_SIGNED = 1U << 0,
-	PLAN_OPERAND_LAST = 1U << 1, /* the last argument of its event */
+	PLAN_OPERAND_LAST = 1U << 1, /* this argument is the last argument of the event */
 };
 
 #define PLAN_NO_REGISTER  0xff
@@ -434,7 +439,7 @@ struct plan {
 	uint32_t flags;	      /* enum plan_flags */
 	uint32_t clock;	      /* enum plan_clock */
 	int32_t clock_id;     /* clockid_t */
-	uint32_t depth;	      /* -D: the number of levels that are recorded */
+	uint32_t depth;	      /* -D: the number of levels of nested calls that are recorded */
 	uint32_t max_stack;   /* --max-stack: the probe follows calls up to this depth */
 	uint32_t size_filter; /* -Z: minimum size of functions in bytes. Used with PLAN_SELECTIVE */
 	uint64_t signals_on;
@@ -456,11 +461,11 @@ _Static_assert(sizeof(struct plan) == 80, "plan is laid out without holes");
  */
 enum plan_kind {
 	PLAN_SETTINGS = 1,  /* one struct plan. An image without settings extends an earlier plan */
-	PLAN_FUNCS = 2,	    /* struct plan_func, sorted by start; they do not overlap */
+	PLAN_FUNCS = 2,	    /* struct plan_func, sorted by start; functions do not overlap */
 	PLAN_CALLS = 3,	    /* struct plan_call_site, sorted by module */
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	    /* struct plan_rule */
-	PLAN_CONDS = 6,	    /* struct plan_cond. Some entries contain texts or automatons instead */
+	PLAN_CONDS = 6,	    /* struct plan_cond, or a part of a text or of an automaton */
 	PLAN_STEPS = 7,	    /* struct capture_step, or struct box_step in BOX_STEP_UNITS entries */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */

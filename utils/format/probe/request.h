@@ -32,14 +32,17 @@ static inline void request_name(char name[static REQUEST_NAME_SIZE], const struc
 #define REQUEST_VERSION 2
 
 enum request_type {
-	REQUEST_SAVE = 1, /* flight recording: save the content of the rings to the directory */
+	REQUEST_SAVE = 1, /* flight recording: save the rings' content to the data directory */
 	/*
 	 * While the program runs, the answer comes as soon as the recorder has finished other work,
 	 * such as another request. After the program's end there is no answer: the connection is
 	 * closed when the recorder ends
 	 */
 	REQUEST_IS_RUNNING = 2,
-	/* Tell the time up to which the files are complete; from now on, flush them often */
+	/*
+	 * The answer contains the time up to which the files are complete (complete_ns). After this
+	 * request, the recorder flushes the files often
+	 */
 	REQUEST_PROGRESS = 3,
 	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
 	/*

@@ -71,7 +71,10 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-/* Look for <tid>.cdat. An unreadable file is reported when its records are read. */
+/*
+ * Look for <tid>.cdat. If the file cannot be opened or read, task->data_bytes is not changed, and
+ * this function reports no error.
+ */
 static void look_for_blocks(struct trace_data *data, struct task *task)
 {
 	char path[PATH_MAX];

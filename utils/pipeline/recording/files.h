@@ -21,7 +21,7 @@
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */
-#define FILES_HELD_COST	 16	      /* the steps that a stored byte counts as */
+#define FILES_HELD_COST	 16	      /* each stored byte counts as this many steps */
 
 /*
  * A name of a file: its path. The names form a tree, in which the children of a directory are the

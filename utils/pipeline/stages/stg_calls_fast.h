@@ -83,7 +83,7 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
  *
  * @event: the end of a call, or the end of a time off the CPU
  * @parent: the call around @event; NULL: @event is outermost
- * @child_ns: time of the calls in @event
+ * @child_ns: the time of the calls that the ended call has made; 0 for a time off the CPU
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,
 			      const struct event *event, uint64_t child_ns)

@@ -18,7 +18,7 @@ enum frame_flags {
 	FRAME_CALLER = 1U << 3,	  /* the function has the action `caller` */
 	FRAME_PASSED = 1U << 6,	  /* the filters have let the call pass */
 	FRAME_SMALL = 1U << 4,	  /* dropped for its size; the self time counts as the caller's */
-	FRAME_MARK = 1U << 5,	  /* too deep to be shown, but the calls around it are shown */
+	FRAME_MARK = 1U << 5,	  /* the call is too deep to be shown, but its callers are shown */
 };
 
 struct filter_frame {
@@ -29,7 +29,7 @@ struct filter_frame {
 	uint64_t addr;
 	const struct call_path *path;
 	const struct cond *cond; /* with TRIGGER_IF */
-	uint64_t bits;		 /* the terms of @cond that held at the entry */
+	uint64_t bits;		 /* the terms of @cond that were true at the call's ENTRY */
 	/*
 	 * The number of this call among the task's calls with a condition on the return value. The
 	 * first of these calls has the number 1. 0: no such condition is checked for this call
@@ -177,7 +177,10 @@ static int begin_child(struct stg_filter *stage, const struct event *event)
 	return 0;
 }
 
-/* End each inherited call whose index is @depth or more. */
+/*
+ * Inherited calls were open at the fork that made this task. End each inherited call whose index is
+ * @depth or more.
+ */
 static void leave_inherited(struct stg_filter *stage, size_t depth)
 {
 	if (depth < stage->nr) {
@@ -477,7 +480,7 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* For views without entries: false when the call is too short to be shown. */
+/* For a view that gets no ENTRYs: returns false when the call is too short to be shown. */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -485,7 +488,10 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 	       (frame->threshold_ns != UINT64_MAX && (event->flags & EVENT_UNFINISHED));
 }
 
-/* For views without entries: end a call. Returns 1 if it is shown, else 0. @parent: may be NULL */
+/*
+ * For a view that gets no ENTRYs: end a call. Returns 1 if the call is shown, or 0 if the call is
+ * not shown. @parent may be NULL.
+ */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)
 {

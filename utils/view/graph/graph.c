@@ -253,8 +253,8 @@ static int show_subtree(const struct graph *graph, const struct tree *tree,
 }
 
 /*
- * Show the calls of the chosen function in one program. Returns 1 on success, 0 when the program
- * has none, or a negative errno.
+ * For one program, show the backtraces of the chosen function and the calls within this function.
+ * Returns 1 on success, 0 when the program has no call to the function, or a negative errno.
  */
 static int show_func(const struct graph *graph, const struct tree *tree,
 		     const struct session *session, struct tree_node *root, struct sink *sink)
