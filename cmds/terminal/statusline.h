@@ -52,8 +52,8 @@ void statusline_before_output(bool is_paged);
 bool statusline_terminal(uint64_t *device);
 
 /*
- * Returns the number of bytes of @text that take at most @columns. A character outside of ASCII
- * counts as two columns.
+ * Returns the length, in bytes, of the longest beginning of @text that fits into @columns columns.
+ * A character outside of ASCII counts as two columns.
  */
 size_t statusline_cut(const char *text, size_t columns);
 

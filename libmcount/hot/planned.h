@@ -138,7 +138,7 @@ static inline uint32_t planned_place_of(uint64_t addr)
 	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
 }
 
-/* -W: the values that a thread saw last. */
+/* The option -W: the CPU and the values of variables at a thread's last call of watch_look(). */
 struct watch_state {
 	bool has_seen;
 	uint32_t cpu;
@@ -216,8 +216,8 @@ static inline bool planned_is_current(const struct planned *p)
 }
 
 /*
- * HOT: decides about a call with return slot @slot. Returns 1 when the return address was replaced,
- * else 0.
+ * HOT: decides by the plan whether the call with return slot @slot is recorded. Returns 1 when the
+ * return address was replaced, else 0.
  */
 uint32_t planned_enter(struct thread *t, uint64_t *slot, uint64_t addr,
 		       const struct arch_regs *regs);
@@ -366,8 +366,8 @@ void planned_begin(struct thread *t);
 void planned_begin_aside(struct thread *aside, const struct thread *t);
 
 /*
- * COLD. Called when another plan is in force. Empties the tables of functions (struct
- * planned_place) of all threads.
+ * COLD. Called after a new plan has replaced the plan in force. Empties the tables of functions
+ * (struct planned_place) of all threads.
  */
 void planned_forget_calls(void);
 

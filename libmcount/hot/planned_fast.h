@@ -150,7 +150,7 @@ static inline bool planned_is_placed(const struct planned *p, const struct plan_
 
 /* The decision about a call. */
 enum planned_verdict {
-	/* a filter, or the rule of the called function, keeps the call out */
+	/* a filter, or the rule of the called function, excludes the call from the recording */
 	PLANNED_KEPT_OUT,
 	/* the filters let the call in, but the call is too deep, or the function is too small */
 	PLANNED_LET_IN,
@@ -230,7 +230,7 @@ static inline void planned_put_quick_exit(struct thread *t, const struct frame *
 	hot_commit(t, put_record(t->at, now_ns, data | (len ? RECORD_MORE : 0)) + len);
 }
 
-/* Opts a call out, with all calls within it. */
+/* Opts a call, and all calls inside of that call, out of the recording. */
 static inline void planned_fast_opt_out(struct thread *t, uint64_t slot, uint64_t ret,
 					uint64_t addr)
 {

@@ -24,8 +24,8 @@
 _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
 
 /*
- * The largest number of open calls of a thread that are kept. Python's own limit is 1000 by
- * default.
+ * The largest number of open calls in thread.python_calls. Python's own limit of nested calls is
+ * 1000 by default.
  */
 #define CALLS_MAX 65536U
 

@@ -21,8 +21,8 @@
 #define ANSWER_TIMEOUT_S 10
 
 /*
- * The time to wait for a recorder that is at work. It is as long as a user might wait at a
- * terminal.
+ * The maximum time to wait for an answer while the recorder sends CONTROL_WORKING. A user at a
+ * terminal might wait this long.
  */
 #define WORKING_MAX_S 600
 
@@ -52,8 +52,8 @@ static void drop_descriptors(struct channel *ch)
 }
 
 /*
- * Restores the limit of open files. If the program has set another limit meanwhile, that limit
- * stays.
+ * Undoes raise_limit(): restores the limit of open files. If the program has set another limit
+ * after raise_limit(), the program's limit stays.
  */
 static void lower_limit(const struct channel *ch)
 {
@@ -348,7 +348,8 @@ bool channel_wait(struct channel *ch, enum control_type type, void *answer, size
 {
 	struct wait wait = { .seq = ch->seq, .type = type };
 	long begin_s = now_s();
-	long first_s = 0; /* the time of the first skipped message since the last WORKING */
+	/* the time of the first skipped message after the newest CONTROL_WORKING; 0: none */
+	long first_s = 0;
 	unsigned state = WAITING;
 
 	while (state == WAITING) {

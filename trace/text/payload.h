@@ -40,7 +40,7 @@ struct fst_value {
 	size_t len;
 };
 
-/* The binary forms of values in a payload. The kind of a directive determines the form. */
+/* The binary forms of values in a payload. fst_form_of() tells the form for each enum fst_kind. */
 enum fst_form {
 	FST_FORM_NONE, /* literal text */
 	FST_FORM_SIGNED32,
@@ -128,8 +128,10 @@ static inline void fst_copy(char *to, const char *from, size_t len)
 }
 
 /*
- * Appends a text, or FST_NULL if @bytes is NULL. If the text is longer than any record can be,
- * @text becomes invalid (has_failed).
+ * Appends @len bytes as a text to the payload in @text. If @bytes is NULL, appends FST_NULL.
+ *
+ * If there is no room or no memory for the appended data, or if the payload would be longer than
+ * 1 GiB, the payload becomes invalid (text->has_failed).
  */
 static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_t len)
 {

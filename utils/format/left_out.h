@@ -1,4 +1,4 @@
-/* left-out.txt: functions that the option --overhead of `record` has left out, and when. */
+/* left-out.txt: functions that the option --overhead of `record` has left out, with times. */
 #ifndef UTRAIL_FORMAT_LEFT_OUT_H
 #define UTRAIL_FORMAT_LEFT_OUT_H
 
@@ -36,7 +36,7 @@ struct left_out {
 
 void left_out_encode(const struct left_out *line, struct strbuf *out);
 
-/* Parse a line that ends in NUL. Returns false when it has another form. */
+/* Parse @text, which ends in NUL. Returns false when @text is not a line of left-out.txt. */
 bool left_out_decode(const char *text, struct left_out *line);
 
 #endif

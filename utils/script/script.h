@@ -62,9 +62,10 @@ struct script_config {
 /*
  * The facts about a function.
  *
- * @text: the function's name as an object of the language; NULL: not made yet
- * @addr, @addr_object: the function's address in the last call; the language's object for @addr
- * @wanted: 1: calls are passed to the script; -1: they are not; 0: not checked yet
+ * @text: the function's name as an object of the script's language; NULL: not made yet
+ * @addr: the function's address in the last call
+ * @addr_object: @addr as an object of the script's language; NULL: not made yet
+ * @wanted: 1: calls are passed to the script; -1: calls are not passed; 0: not checked yet
  * @number: the function's index in the batches' table of names, counted from 1; 0: none
  */
 struct script_func {
@@ -95,10 +96,10 @@ struct script_point {
 };
 
 /*
- * @runner: the language's own state
+ * @runner: the data that @lang keeps for this script (struct runner of python.c or lua.c)
  * @has: true for each enum script_function that the script has
  * @wanted: patterns of SCRIPT_WANTED; NULL: all calls are wanted
- * @nr_failed: calls of the script's functions that ended with an exception
+ * @nr_failed: how many times a function of the script ended with an exception
  * @batch: NULL unless the script takes batches
  * @nr_numbers: number of functions in the batches' table of names
  * @is_over, @status: the script has ended itself, with @status
@@ -205,8 +206,8 @@ void script_tell(const struct script *script, const char *text);
 void script_tell_not_callable(const struct script *script, int function);
 
 /*
- * Count a call of a script's function that ended with an exception. The caller has printed the
- * exception.
+ * Count one failure: a function of the script has ended with an exception. The caller of
+ * script_failed() has printed the exception.
  */
 void script_failed(struct script *script);
 

@@ -69,7 +69,7 @@ struct steering {
 	int notes;
 };
 
-/* Begin steering. Call it before the first process reports itself. */
+/* Begin steering. Call steering_begin() before the first process reports itself. */
 void steering_begin(struct steering *steer);
 
 /* Free everything. No change may be made afterwards. */

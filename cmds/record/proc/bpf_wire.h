@@ -27,7 +27,7 @@ enum wire_kind {
 /* The texts of a record, in this order. In a record, no text ends with a NUL. */
 enum wire_text {
 	WIRE_FILE,     /* the executed program, or the file that was opened */
-	WIRE_FROM,     /* a name as the task gave it */
+	WIRE_FROM,     /* the unchanged name from the arguments of the system call */
 	WIRE_FROM_DIR, /* the directory to which the name is relative */
 	WIRE_TO,
 	WIRE_TO_DIR,

@@ -16,7 +16,7 @@
 #include "utils/base/containers/strbuf.h"
 
 #define PERF_RING_BYTES (128U << 10) /* the kernel requires a power of two */
-#define PERF_WATERMARK	(8U << 10)   /* the kernel wakes the recorder at this fill level */
+#define PERF_WATERMARK	(8U << 10)   /* bytes of new data at which the kernel wakes the recorder */
 
 /*
  * The ring of a CPU.

@@ -130,7 +130,7 @@ int answer_functions(const struct sums_source *from, const struct part_range *ra
 	return ret;
 }
 
-/* Times of damaged data may be below zero. */
+/* Returns @ns, or 0 if @ns is negative. Damaged data can lead to negative times. */
 static uint64_t time_of(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? 0 : ns;

@@ -33,7 +33,7 @@ struct replay_config {
 /*
  * The view's state of one task.
  *
- * @tid_cell: " [ 123] | ", the text between duration and name by default
+ * @tid_cell: " [ 123] | ", the text between duration and name in lines with the default columns
  * @site: the call site of the task's next call
  * @site_ns: the time of the event that told the call site; this event comes before the call
  * @line_ns: the time of the task's last line, for "delta"; 0: there is no line yet
@@ -98,7 +98,7 @@ struct replay {
 /* Check @fields: the argument of -f, or NULL. Returns 0, or -ERR_USAGE for an unknown field. */
 int replay_check_fields(const char *fields, struct uft_err *err);
 
-/* Returns the table of all fields for columns_choose(). It has *@nr rows of *@stride bytes. */
+/* Returns the table of all fields, for columns_choose(): *@nr rows of *@stride bytes each. */
 const struct column *replay_fields(size_t *nr, size_t *stride);
 
 /*
