@@ -23,7 +23,8 @@ enum operand_kind {
 #define OPERAND_NO_REGISTER 0xff
 
 /*
- * @base, @index: DWARF's numbers of general registers; vector registers count from 0
+ * @base, @index: the numbers of registers, or OPERAND_NO_REGISTER. The numbers of general registers
+ *                are DWARF's. The first vector register has the number 0
  * @bytes: the size of the register that the text names
  * @symbol, @symbol_len: the symbol, as a part of the parsed text; NULL: there is none
  */

@@ -1,4 +1,4 @@
-/* x86_64: code for a thread of another process (see arch/remote.h). */
+/* x86_64: the steps that make a stopped thread of another process run code (see arch/remote.h). */
 #include "arch/remote.h"
 
 #include <elf.h>
@@ -129,7 +129,7 @@ bool arch_remote_restart(struct arch_remote *r)
 static const uint8_t call_gadget[] = { 0x0f, 0x05, 0xc3 }; /* syscall; ret */
 /*
  * mov $15, %rax; syscall. These are the bytes of __restore_rt in the C libraries. Unwinders
- * recognize a signal frame by them.
+ * recognize a signal frame by these bytes.
  */
 static const uint8_t return_gadget[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
@@ -274,7 +274,7 @@ void arch_remote_begin_call(struct arch_remote *r, uint64_t code, uint64_t conte
 	r->words[RBX] = fn;
 	r->words[RAX] = 0;
 	r->words[R12] = 0;
-	r->words[RBP] = 0; /* marks the outermost frame for code that walks the stack */
+	r->words[RBP] = 0; /* tells unwinders that this frame is the outermost */
 }
 
 uint64_t arch_remote_call_result(const struct arch_remote *r)

@@ -4,7 +4,7 @@
 #include "arch/arch.h"
 #include "arch/x86_64/xsave.h"
 
-#define IMAGE_BYTES 4096U /* room for an XSAVE area: that of AVX-512 ends at 2,688 */
+#define IMAGE_BYTES 4096U /* room for an XSAVE area: AVX-512 state ends at byte 2,688 */
 
 /* stubs.S */
 void arch_vectors_around(void (*fn)(void *arg), void *arg, uint8_t *before, uint8_t *after);

@@ -45,8 +45,8 @@ static void sort_decls(struct fstrace_decls *decls)
 }
 
 /*
- * Make the name of an event. The first @len bytes of @entry are the name of the event's variable.
- * As in fstrace_specify(), each '_' becomes '-'.
+ * Make the id of an event from the name of the event's variable, which is the first @len bytes of
+ * @entry. As in fstrace_specify(), each '_' becomes '-'. The id is on the heap.
  */
 static char *id_of(const char *entry, size_t len)
 {

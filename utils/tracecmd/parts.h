@@ -1,6 +1,6 @@
 /*
- * Functions that the files of this directory share. They read the heads and the sections of a
- * trace.dat.
+ * Functions that the files of this directory share. The functions read the heads and the sections
+ * of a trace.dat.
  */
 #ifndef UTRAIL_TRACECMD_PARTS_H
 #define UTRAIL_TRACECMD_PARTS_H
@@ -55,7 +55,10 @@ int tracedat_read_section(struct tracedat *file, enum tracedat_id id, struct tra
 int tracedat_read_v6(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 int tracedat_read_v7(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err);
 
-/* Find the clock in brackets in a list "local [mono] boot". If there is none, keep @clock. */
+/*
+ * Copy the name in brackets from @list to @clock: "mono" from "local [mono] boot". If @list has no
+ * name in brackets, or if the name is too long for @clock, @clock stays unchanged.
+ */
 void tracedat_chosen_clock(const char *list, char clock[static TRACEDAT_NAME_MAX]);
 
 #endif

@@ -17,7 +17,7 @@ void source_line_put(struct module_set *modules, const struct func *func, enum c
 void source_put_inlined(struct module_set *modules, const struct func *func, enum color_mode color,
 			struct sink *sink);
 
-/* Write @word in gray, for example the header of source lines. */
+/* Write @word in gray. For example, @word is " [Source]", the header of a column. */
 void source_line_put_word(const char *word, enum color_mode color, struct sink *sink);
 
 #endif

@@ -60,7 +60,8 @@ struct overhead {
 };
 
 /*
- * Begin to measure. Call it before the writers start. Returns 0, or a negative error with a text.
+ * Begin the measurements of --overhead, if the option is given. Call overhead_begin() before the
+ * writers start. Returns 0, or a negative error with a text.
  */
 int overhead_begin(struct overhead *overhead, struct uft_err *err);
 void overhead_end(struct overhead *overhead);

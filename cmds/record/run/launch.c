@@ -54,7 +54,7 @@ static int find_in_path(const char *name, char *path)
 	return ret;
 }
 
-/* Finds the program's file in the working directory, otherwise in $PATH. uftrace does so, too. */
+/* Finds an executable file @name. Searches the working directory before $PATH, as uftrace does. */
 static int find_here_or_in_path(const char *name, char *path)
 {
 	int here = snprintf(path, PATH_MAX, "./%s", name) < PATH_MAX ? check_executable(path)

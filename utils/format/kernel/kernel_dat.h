@@ -149,8 +149,10 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 		     const uint8_t *bytes, size_t len, struct uft_err *err);
 
 /*
- * The first word of a record has five bits of type (enum record_kind). The other bits are the time
- * since the previous record.
+ * Five bits of a record's first 32-bit word are the record's type. A type from 1 to 28 belongs to a
+ * short event: the type is the length of the event's data in 32-bit words. For the other types see
+ * enum record_kind. In the record of an event, the word's other 27 bits are the time since the
+ * previous record.
  */
 #define KERNEL_RECORD_DELTA_BITS 27
 #define KERNEL_RECORD_WORDS_MAX	 28
@@ -158,8 +160,9 @@ int kernel_page_open(struct kernel_page *page, const struct kernel_layout *layou
 #define KERNEL_RECORD_HEAD_BYTES 8
 
 /*
- * HOT: read the next record, if it is short. Most records are. Returns false, with @page unchanged,
- * if kernel_page_next() must be called.
+ * HOT: read the next record, if the record is a short event and the page is little-endian. Most
+ * records are short events. Returns false, with @page unchanged, if the caller must call
+ * kernel_page_next().
  */
 static inline bool kernel_page_next_plain(struct kernel_page *page, struct kernel_record *rec)
 {

@@ -220,8 +220,8 @@ static bool is_reference_to(Dwarf_Die *type, const char *class_name)
 }
 
 /*
- * True for a non-trivial destructor, and for a non-trivial copy constructor (Itanium C++ ABI,
- * "non-trivial for the purposes of calls").
+ * True for a non-trivial destructor, and for a non-trivial copy or move constructor (Itanium C++
+ * ABI, "non-trivial for the purposes of calls").
  */
 static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 				const char *class_name)
@@ -238,7 +238,10 @@ static bool is_special_function(struct dwarf_loader *loader, Dwarf_Die *func,
 	if (!class_name || strncmp(name, class_name, strcspn(class_name, "<")) != 0)
 		return false;
 
-	/* A copy constructor has two parameters: "this", and a reference to its class. */
+	/*
+	 * A copy or move constructor has two parameters: "this", and a reference to the class of
+	 * the constructor.
+	 */
 	Dwarf_Die param;
 	int nr = 0;
 	bool is_copy = false;
@@ -386,7 +389,7 @@ static const char *keep_name(struct dwarf_loader *loader, const char *name)
 {
 	size_t len = name ? strcspn(name, "< ({[,;%@\n") : 0;
 
-	/* The name of a lambda, "<lambda()>", is empty after the cut. */
+	/* The name of a lambda, "<lambda()>", begins with "<", so the copy would be empty. */
 	return len ? dwarf_keep_text(loader, name, len) : NULL;
 }
 

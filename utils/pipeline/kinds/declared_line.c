@@ -61,7 +61,10 @@ static struct text body_of(const struct event_context *context)
 	return text_of(data + EVENT_LINE_TIME_BYTES, len - EVENT_LINE_TIME_BYTES);
 }
 
-/* Get a field: the value in the first word "KEY=value" of the line. KEY is the field's name. */
+/*
+ * Get a field. If the field's name is KEY, the first word that begins with "KEY=" has the field's
+ * value after the "=".
+ */
 bool declared_line_get(const struct event_kind *kind, const struct event_context *context,
 		       size_t index, struct event_value *out)
 {

@@ -39,7 +39,7 @@ void event_data_return(struct event_data_source *src)
 void event_data_release(struct event_data_source *src)
 {
 	drop_lent(src);
-	/* The unread bytes of the buffer are read from the file again. */
+	/* The next read from the file begins with the unread bytes of this buffer. */
 	src->next_offset -= src->len - src->at;
 	free(src->buf);
 	src->buf = NULL;
@@ -70,7 +70,10 @@ static bool replace_buffer(struct event_data_source *src, uint8_t *buf, size_t l
 	return true;
 }
 
-/* Read until the buffer has at least @least unread bytes. Returns false if the file has fewer. */
+/*
+ * Read until the buffer has at least @least unread bytes. Returns false if the file ends too early
+ * or cannot be read, or if memory is short.
+ */
 static bool read_more(struct event_data_source *src, int fd, size_t least)
 {
 	size_t left = src->len - src->at;

@@ -62,8 +62,9 @@ static bool same_text(const struct text *a, const struct text *b)
 }
 
 /*
- * Get a field of an exec. The interpreter is missing if the program is no script. The thread is
- * missing if the leader has called exec.
+ * Get a field of an event "proc:exec". The field "interpreter" is missing if the program is no
+ * script. The field "thread" is missing if the process's leader has called execve(2), or if the
+ * thread that has called execve(2) is unknown.
  */
 static bool get_exec(const struct event_kind *kind, const struct event_context *context,
 		     size_t index, struct event_value *out)
