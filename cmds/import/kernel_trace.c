@@ -20,7 +20,7 @@
 /* The clock that is assumed when a recording names none. */
 #define DEFAULT_CLOCK "mono"
 
-/* A buffer of the file. A time of the buffer plus @shift_ns is a time of the recording. */
+/* A buffer of the file. @shift_ns is added to the buffer's times to get times of the recording. */
 struct place {
 	const struct tracedat_buffer *buffer;
 	int64_t shift_ns;
@@ -188,7 +188,10 @@ static bool align(struct kernel_trace *kt, struct place *place, struct uft_err *
 	return false;
 }
 
-/* Aligns all buffers. Leaves out those that cannot be aligned. It is an error if none is left. */
+/*
+ * Aligns all buffers that have CPUs. Leaves out each buffer that cannot be aligned. It is an error
+ * if buffers were left out and no aligned buffer remains.
+ */
 static int align_all(struct kernel_trace *kt, struct uft_err *err)
 {
 	struct uft_err why = { 0 };

@@ -26,8 +26,8 @@
  * goes on from the mark.
  *
  * @at: the records before @at are in the thread's ring. NULL: no record was moved
- * @from: the position of the ring before the record at @at is moved. If the ring's position differs
- *        from @from, the record at @at was moved
+ * @from: the position of the ring just before aside_flush() moves the record at @at. If the present
+ *        position of the ring differs from @from, the record at @at has been moved
  */
 struct aside_mark {
 	const char *at;
@@ -126,8 +126,8 @@ static void begin_aside(void *arg)
 	aside->threshold_ns = t->threshold_ns;
 	aside_reset(aside);
 	/*
-	 * A handler may interrupt this function and set t->aside first. Then t->aside does not
-	 * change here.
+	 * A handler may interrupt this function and set t->aside first. In this case the exchange
+	 * does not change t->aside.
 	 */
 	__atomic_compare_exchange_n(&t->aside, &none, aside, false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
@@ -330,7 +330,10 @@ void aside_flush(struct thread *t)
 	aside = t->aside;
 	if (unlikely(!aside))
 		return;
-	/* A handler may add records, or fork, at any time. After that, the loop runs once more. */
+	/*
+	 * A handler may add records, or fork, at any time. The loop runs once more if records
+	 * remain, or if a forked child must still call leave_ring().
+	 */
 	do {
 		leave_ring(t);
 		at = move_records(t, aside_memory(aside));

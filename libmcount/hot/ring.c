@@ -67,8 +67,8 @@ static bool has_room(const struct ring *r, uint64_t position)
 }
 
 /*
- * True when half of the ring is full. Waking the writer at each segment would cost too much. The
- * writer also checks the ring by itself at intervals.
+ * True when at least half of the ring is full. In this case the thread wakes the writer. A wake-up
+ * at each segment would cost too much. Without a wake-up, the writer checks the ring at intervals.
  */
 static bool wants_writer(const struct ring *r, uint64_t position)
 {
@@ -95,7 +95,10 @@ static bool has_stalled(const struct thread *t)
 static char state_elsewhere(void)
 {
 	uint64_t mask;
-	/* No signal handler may run in this block: if it jumped out, a file would stay open. */
+	/*
+	 * No signal handler may run in this block. A handler that calls longjmp() would leave a
+	 * file open.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 	char state = seal_may_talk() && channel_recorder_has_ended() ? 0 : '?';
 
@@ -218,8 +221,8 @@ static bool wait_for_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Called when the ring is full. Waits for the writer to make room, if the thread may wait. Returns
- * false when the ring stays full, and records must be dropped.
+ * Called when the ring is full. If the thread may wait, waits for the writer to make room. Returns
+ * true when the ring has room. Otherwise records must be dropped.
  */
 static bool get_room(struct thread *t, uint64_t position)
 {
@@ -318,8 +321,8 @@ static bool next_segment(struct thread *t, uint32_t len)
 	/* This store also publishes segment_used[] and segment_before[]. */
 	atomic_store_explicit(&r->head, next, memory_order_release);
 	/*
-	 * Flight recording: the next records overwrite records that the writer may be copying. A
-	 * writer that sees new records must see the new head, too.
+	 * Flight recording: the next records overwrite old records, which the writer may be copying
+	 * at this moment. A writer that sees a new record must also see the new head.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	use_segment(t, next);

@@ -146,7 +146,8 @@ void export_configure(const struct exporter *exporter, struct pipeline_config *s
 
 /*
  * Write all events of @pipe to @sink. @pipe must have been configured by export_configure().
- * *@nr_dropped gets the number of points that were left out; exporter->drops_points is the reason.
+ * *@nr_dropped gets the number of points (struct exporter) that were left out.
+ * exporter->drops_points is the reason why points are left out.
  * Returns 0, or a negative errno with @err.
  */
 int export_run(const struct exporter *exporter, const struct export_config *config,
@@ -175,7 +176,10 @@ static inline uint64_t export_first_ns(const struct export *ex)
 	return ex->pipe->first_ns == UINT64_MAX ? 0 : ex->pipe->first_ns;
 }
 
-/* Returns the time since the pipeline's first event, or 0 for an earlier time. */
+/*
+ * Returns the time from the pipeline's first event to @time_ns. If @time_ns is before the first
+ * event, returns 0.
+ */
 static inline uint64_t export_since_start(const struct export *ex, uint64_t time_ns)
 {
 	return time_ns > ex->pipe->first_ns ? time_ns - ex->pipe->first_ns : 0;

@@ -44,7 +44,7 @@ static inline bool counter_piece_has_more(uint64_t data)
 	return record_depth(data) & COUNTER_PIECE_MORE;
 }
 
-/* Returns the bits of the value that piece @i contributes. */
+/* Returns the bits of piece @i from the data word @data, shifted to their place in the value. */
 static inline uint64_t counter_piece_value(uint64_t data, unsigned i)
 {
 	uint64_t piece = record_addr(data) >> 32 | (uint64_t)(record_depth(data) & 0xff) << 16;

@@ -12,7 +12,8 @@
  * A place that can be changed. Addresses are as stated in the file, before relocation.
  *
  * @func: start of the function that contains the place
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP for an existing call of a hook
+ * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP: the place is a call to mcount()
+ *        or __fentry__()
  * @bytes, @original: length and bytes of the code to replace
  */
 struct prepared_site {

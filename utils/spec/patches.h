@@ -59,8 +59,9 @@ void patch_rules_deinit(struct patch_rules *rules);
  *
  * @name: demangled; NULL: the function has no symbol
  * @others: other names (demangle_others()), or NULL
- * @module: base name of its file
- * @can_be, @has_hook: the function can be patched; it has a hook already
+ * @module: base name of the file that contains the function
+ * @can_be: the function can be patched
+ * @has_hook: the function has a hook already
  * @why_not: the reason why the function cannot be patched, or NULL. Rules keep a copy of the text
  */
 struct patch_subject {

@@ -102,9 +102,9 @@ void known_functions_seal(struct strbuf *image)
 /*
  * An image that is being made.
  *
- * @image: the head, space for all functions, and the patches. The texts are appended at the end
+ * @image: the head, space for all functions, and the patches
  * @nr: the number of functions
- * @texts: the texts that are collected until the end
+ * @texts: the texts of the image. After the last function, put_together() appends @texts to @image
  */
 struct making {
 	struct strbuf image;
@@ -351,7 +351,10 @@ static bool check_function(const struct known_functions *known, size_t index)
 	return true;
 }
 
-/* True when code of this machine can be moved. Otherwise no patch in the image can be used. */
+/*
+ * True when utrail can move instructions of the processor architecture on which utrail runs.
+ * Otherwise no patch in the image can be used.
+ */
 static bool moves_code(void)
 {
 	const struct isa *isa = isa_of(arch_elf_machine, 0);

@@ -246,7 +246,7 @@ static void describe_losses(const struct run *run, struct recorder *rec, struct 
 	info->write_error = -atomic_load(&run->store->error);
 }
 
-/* Overwrites the last line of `info` with the status. This works on a full disk, too. */
+/* Overwrites the last line of `info` with the status, even when the disk is full. */
 static int write_state(const struct run *run, const struct info *info)
 {
 	struct strbuf line cleanup_strbuf = { 0 };
@@ -318,7 +318,7 @@ int infofile_default_opts(const struct run *run, struct uft_err *err)
 	struct strbuf text cleanup_strbuf = { 0 };
 
 	/*
-	 * Most events that --proc records are outside of functions. Readers show these events only
+	 * Most events of --proc happen outside of recorded functions. Readers show such events only
 	 * with --event-full.
 	 */
 	if (run->settings.proc_way)

@@ -13,7 +13,7 @@
 
 /*
  * @inner: the stream of the inner store; -1: this entry is free
- * @tid: the task whose records the stream gets; 0: the file has no records
+ * @tid: the task whose records are written to the stream; 0: the stream is not for records
  */
 struct compact_stream {
 	int inner;
@@ -36,7 +36,7 @@ static struct store_compact *of(struct store *store)
 /*
  * Returns the name of the inner file for @name.
  *
- * @tid: gets the task whose records the file has; 0: the file has no records
+ * @tid: gets the task whose records the file @name has; 0: the file @name is not for records
  */
 static const char *inner_name(const char *name, int32_t *tid, char *buf, size_t size)
 {

@@ -120,7 +120,10 @@ void parts_stop(struct parts *parts)
 	sums_stop(&parts->stop, true);
 }
 
-/* True when everything was read. @took_s gets the time that this took. */
+/*
+ * True when the reading has ended, with success or with an error. @took_s gets the duration of the
+ * reading in seconds, or 0 while the reading goes on.
+ */
 static bool is_complete(struct parts_reading *reading, time_t *took_s)
 {
 	struct index *index = &reading->index;
@@ -134,7 +137,7 @@ static bool is_complete(struct parts_reading *reading, time_t *took_s)
 }
 
 /*
- * If the recording has grown, begins a new reading. If the new reading is complete, replaces the
+ * If the recording has grown, begins a new reading. When the new reading has ended, replaces the
  * former reading. The lock must be held for writing.
  */
 static void look_at_files(struct parts *parts)

@@ -1,6 +1,6 @@
 /*
- * Serves a recording to a page that requests the calls in parts. If the recording has grown, reads
- * the recording again.
+ * Serves a recording to a web page. The page does not get all calls at once: each request for calls
+ * gets a part of the calls. If the recording has grown, reads the recording again.
  */
 #ifndef UTRAIL_CMDS_SHOW_PARTS_H
 #define UTRAIL_CMDS_SHOW_PARTS_H
@@ -62,8 +62,8 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 void parts_close(struct parts *parts);
 
 /*
- * Stop all computations of sums, because sums may take long. Requests for these sums get an error.
- * May be called from any thread.
+ * Stop the present computation of a sum (struct sums_stop), and let no later computation begin. A
+ * computation may take long. Requests for sums get an error. May be called from any thread.
  */
 void parts_stop(struct parts *parts);
 

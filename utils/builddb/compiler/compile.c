@@ -31,7 +31,7 @@ static const char *const linker_starts[] = {
 	"-Wl,",	      "-fuse-ld=", "-rtlib=",	   "-static-lib", "-unwindlib=",
 };
 
-/* Beginnings of options that ask for information: nothing is compiled. */
+/* An option that starts with one of these texts only prints information. Nothing is compiled. */
 static const char *const question_starts[] = {
 	"--autocomplete=", "--help=",	 "--print-",	 "-ccc-print-", "-dumpfullversion",
 	"-dumpmachine",	   "-dumpspecs", "-dumpversion", "-help",	"-print-",

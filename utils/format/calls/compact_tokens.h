@@ -72,8 +72,8 @@ enum escape {
  * @contexts: the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half). The index is
  *            context()
  * @funcs: the second word of a function's records. The index is the function's number, from 1 on
- * @stack: the functions of open calls, beginning with entry 1; 0: unknown. Entry 0 is always 0: the
- *         value of @top when no call is open
+ * @stack: the numbers of the functions of open calls (frame()); 0: an unknown function. No call
+ *         uses entry 0, which is always 0: @top is 0 when no call is open
  * @slots: only for writing: the numbers of functions, by a hash of @funcs
  * @depth: number of open calls
  * @top: the function of the innermost open call

@@ -10,10 +10,11 @@
 
 /*
  * @near: the greatest distance from which a short jump reaches a window
- * @lead: kind of the current reference
+ * @lead: kind of the reference that is being noted
  * @from, @until: the function that contains the reference; both 0: none
  * @is_jump: the reference is a jump, not a call
- * @next_func: functions before this one have been searched
+ * @next_func: index of a function. All functions with lower indexes have been searched, or are too
+ *             far from the remaining windows
  */
 struct search {
 	const struct code *code;
@@ -195,8 +196,9 @@ static void look_at_functions(struct search *s)
 /*
  * One thread's part of the search.
  *
- * @func, @lead: the code that is searched, as in struct lead_note
- * @bases: the addresses at which tables may begin (insns_far_names())
+ * @func: index of the function that is being searched; UINT32_MAX: none
+ * @lead: the kind of the references that the present step of the search finds
+ * @bases: addresses at which jump tables may begin (see insns_far_names())
  */
 struct scan {
 	const struct code *code;

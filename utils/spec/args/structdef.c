@@ -91,7 +91,7 @@ static bool parse_bits(char *at, struct struct_field *field)
 }
 
 /*
- * Parse the text after TYPE: ":REF", then "*COUNT" or ".SHIFT+WIDTH". Each of them may be absent.
+ * Parse the text after TYPE: an optional ":REF", then optionally "*COUNT" or ".SHIFT+WIDTH".
  */
 static bool parse_rest(char *at, struct struct_field *field)
 {

@@ -16,7 +16,8 @@
 #include "utils/spec/regex/regex_prog.h"
 
 /*
- * The limits of cached states and of their memory. When a limit is reached, all states are dropped.
+ * The maximum number of cached states, and the maximum number of bytes of all cached states. If a
+ * new state would exceed a maximum, all cached states are dropped.
  */
 #define STATES_MAX 8192U
 #define BYTES_MAX  (1U << 20)
@@ -293,7 +294,7 @@ static struct state **find_bucket(struct regex *re, bool after_word)
 	return &re->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-/* Copy the set in @re->list to the spare state. The next call overwrites the spare state. */
+/* Copy the set in @re->list to the spare state. Each call of use_spare() overwrites this state. */
 static struct state *use_spare(struct regex *re)
 {
 	re->spare->nr = re->nr;

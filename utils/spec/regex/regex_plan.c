@@ -204,7 +204,7 @@ static struct part parse_atom(struct parse *p)
 	}
 }
 
-/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". @high: -1: there is no limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". Without an upper limit, *@high is -1. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	char *end;

@@ -29,8 +29,8 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
- * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". One more byte is
- * overwritten.
+ * Write @ns, which is less than a second, as microseconds: "uuuuuu.nnn". The byte after this text
+ * is overwritten.
  */
 char *put_millionths(char *to, uint32_t ns);
 /* Write "." and three digits. The byte after the digits is overwritten. */
