@@ -27,7 +27,7 @@ struct near_recording {
 	time_t time;
 };
 
-/* The newest recordings that were found, the newest first. */
+/* The newest of the recordings that were found, in descending order of time. */
 struct near_list {
 	struct near_recording best[SHOWN_MAX];
 	size_t nr;

@@ -12,7 +12,10 @@
 #include "utils/base/err.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The subject of a debug message. --debug-domain accepts these words, which are uftrace's. */
+/*
+ * The subject of a debug message. --debug-domain accepts uftrace's names of the subjects, and the
+ * name "utrail" for MSG_UTRAIL.
+ */
 enum msg_domain {
 	MSG_UTRAIL, /* the commands */
 	MSG_SYMBOL,
@@ -32,9 +35,9 @@ enum msg_domain {
 };
 
 /*
- * Starts as { 0 }. The file belongs to struct opts.
+ * Starts as { 0 }.
  *
- * @file: the file that the lines are written to; NULL is stderr
+ * @file: the lines are written to this file, which belongs to struct opts; NULL is stderr
  * @level: number of -v options, for all domains
  * @levels: the level of each domain, from --debug-domain
  * @has_color: warnings are printed in colour
@@ -67,7 +70,7 @@ void msg_line(const struct msg *msg, const char *fmt, ...) PRINTF_FORMAT(2, 3);
  */
 void msg_warn_lines(const struct msg *msg, const struct strbuf *text);
 
-/* Print a line of a list on stdout: names and numbers. */
+/* Print one line on stdout. The line belongs to a list of names or numbers. */
 void msg_list(const char *fmt, ...) PRINTF_FORMAT(1, 2);
 
 /*

@@ -92,7 +92,7 @@ static inline bool planned_knows(const struct thread *t, uint64_t addr)
 	return t->calls[planned_place_of(addr)].call == addr;
 }
 
-/* True when the fast paths may record a call of @addr. */
+/* True when the fast paths are allowed to record a call of @addr. */
 static inline bool planned_passes(const struct thread *t, uint64_t addr)
 {
 	return planned_knows(t, addr) && probe_is_recording() && probe_skips;
@@ -126,8 +126,8 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 }
 
 /*
- * After a call has begun or ended: changes the state of @t to THREAD_OPEN or THREAD_READY, if
- * possible.
+ * After a call has begun or ended: changes the state of @t to THREAD_OPEN or THREAD_READY, if @t
+ * meets the conditions of one of these states. Otherwise, the state does not change.
  *
  * @pf: belongs to the frame t->top
  */

@@ -5,9 +5,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD, or SLOW in a forked child: maps the header of the arena in @fd, and unmaps the former
- * arena. The caller may close the descriptor afterwards. False when the arena cannot be mapped or
- * is not valid.
+ * COLD, or SLOW in a forked child. Maps the header of the new arena from the descriptor @fd, in
+ * place of the former header. Unmaps the rings of the former arena, unless arena_replace_ring() was
+ * called for one of these rings. The caller may close @fd afterwards. False when the new arena
+ * cannot be mapped or is not valid.
  */
 bool arena_adopt(int fd);
 

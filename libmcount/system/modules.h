@@ -18,12 +18,12 @@ void modules_after_dlopen(uint64_t begin_ns);
 /* COLD. Free the list of reported modules. */
 void modules_drop(void);
 
-/* COLD, in a forked child. Initializes the lock of modules and the lock of plans again. */
+/* COLD, in a forked child. Reinitializes module_lock (module_lock.h) and plans.lock (plans.c). */
 void modules_after_fork(void);
 
 /*
- * COLD, at the start and after each dlopen, defined in libmcount/python. Looks for a Python
- * interpreter. Returns true when this call has found it.
+ * COLD. Called at the start and after each dlopen. Looks for a Python interpreter. Returns true
+ * when this call has found an interpreter. This function is defined in libmcount/python.
  */
 bool modules_look_for_python(void);
 

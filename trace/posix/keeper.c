@@ -29,8 +29,8 @@
 #define LOOK_MS 100
 
 /*
- * The number of attempts to write a log. They are 1, 2, 4 ... seconds apart, since a full disk may
- * get room.
+ * The maximum number of attempts to write a log. The pauses between the attempts are 1, 2, 4 ...
+ * seconds long, because a full disk may get room during a pause.
  */
 #define TRIES_MAX 7
 

@@ -116,7 +116,7 @@ static void add_member(struct findings *find, size_t execution)
 	find->members[find->nr_members++] = execution;
 }
 
-/* Find the executions of the run that begins with @execution. */
+/* Find the executions that belong to a run. @execution is the first execution of this run. */
 static void find_members(struct findings *find, size_t execution)
 {
 	const struct execution *all = find->executions->all;

@@ -21,7 +21,7 @@
  */
 #define AHEAD_NS 100000
 
-/* The bytes that malloc(3) uses in addition to the payload. */
+/* The overhead of malloc(3) for the payload of one event, in bytes. */
 #define PAYLOAD_OVERHEAD 16
 
 /* An event whose task is not in task.txt yet. */
@@ -109,7 +109,7 @@ void merger_close(struct merger *feed)
 	*feed = (struct merger){ 0 };
 }
 
-/* Consecutive events of one source: either calls of the kernel, or other events. */
+/* Consecutive events of one source: either calls of kernel functions, or other events. */
 struct run {
 	const struct source *from;
 	size_t index;
@@ -160,8 +160,8 @@ static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 }
 
 /*
- * Read the next events of the source with the earliest event. Returns 1 on success, 0 at the end,
- * or a negative errno with @err.
+ * Read the next events of the source with the earliest event. Returns 1 on success, 0 when no
+ * source has another event, or a negative errno with @err.
  */
 static int read_run(struct merger *feed, struct run *run, struct uft_err *err)
 {
@@ -210,7 +210,7 @@ static int keep_stray(struct merger *feed, const struct source *from, struct que
 	return 0;
 }
 
-/* Make *@queued from @event. The payload is copied, because it belongs to the source. */
+/* Make *@queued from @event. Copies the payload, because the source owns the payload of @event. */
 static int pack_event(const struct event *event, size_t source, struct queued *queued)
 {
 	*queued = (struct queued){
@@ -423,7 +423,11 @@ int merger_survey(struct merger *feed, struct survey *surveys, struct uft_err *e
 	return ret;
 }
 
-/* Queue the events of tasks that have been announced by now. */
+/*
+ * For each stray whose task is known now: queue the event, or free the event if the task is not
+ * wanted. Strays without a known task stay in feed->strays. Returns 0 or -ENOMEM. After -ENOMEM,
+ * all later strays stay in feed->strays.
+ */
 static int adopt_strays(struct merger *feed)
 {
 	const struct trace_data *data = feed->context.data;

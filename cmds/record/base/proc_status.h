@@ -16,7 +16,7 @@ int proc_status_read(pid_t pid, struct strbuf *out);
 const char *proc_status_field(const struct strbuf *status, const char *field);
 
 /*
- * Returns the number of numbers in the line of @field.
+ * Returns the count of the numbers in the line of @field.
  *
  * @last: gets the last number, and stays unchanged when the line has none
  */

@@ -144,8 +144,8 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 }
 
 /*
- * Returns the indentation in columns, or -1 for an empty line. @begins gets the first character of
- * the text
+ * Returns the indentation of @line in columns, or -1 if @line is empty or blank. @begins gets the
+ * first character after the indentation
  */
 static int indentation(const char *line, size_t len, char *begins)
 {

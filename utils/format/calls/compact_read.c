@@ -51,7 +51,7 @@ static bool copy_bytes(struct reading *r, uint64_t len)
 {
 	const struct compact_block *block = &r->block;
 
-	/* A token of a damaged block may extend past the end. */
+	/* In a damaged block, a token may extend past the end of the block. */
 	if (block->in > block->end || len > (uint64_t)(block->end - block->in) ||
 	    len > (uint64_t)(r->out_end - r->out))
 		return false;

@@ -1,4 +1,7 @@
-/* Words of events.def and names of events.txt (doc/formats/records.md, "Payload files"). */
+/*
+ * Writes the words of events.def and the event names of events.txt (doc/formats/records.md,
+ * "Payload files").
+ */
 #ifndef UTRAIL_FSTRACE_DEFINITION_H
 #define UTRAIL_FSTRACE_DEFINITION_H
 

@@ -148,8 +148,8 @@ enum box_op {
 	 */
 	BOX_FOLLOW_WEAK,
 	/*
-	 * A struct. @a: offset, @b: bytes, @c: number of children, which are its containers and
-	 * strings
+	 * A struct. @a: offset, @b: bytes, @c: number of children. The children are the containers
+	 * and strings of the struct
 	 */
 	BOX_FIELDS,
 };

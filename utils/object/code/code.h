@@ -62,7 +62,7 @@ struct code_func {
 struct code_start {
 	uint64_t addr;
 	const char *name;
-	bool is_resolver; /* it chooses a function for the loader (STT_GNU_IFUNC) */
+	bool is_resolver; /* the code chooses a function for the loader (STT_GNU_IFUNC) */
 	bool is_special;  /* code_is_special() */
 };
 
@@ -139,7 +139,7 @@ static inline void code_tick(const struct code *code, size_t index)
 /* Load the code of @file. Returns 0 or -ENOMEM. A damaged part of the file counts as absent. */
 int code_load(const struct elf_file *file, struct code *out);
 
-/* Free @code->starts, which needs much memory. Call it when @starts is not needed any more. */
+/* Free @code->starts, which needs much memory. Call this after the last use of @code->starts. */
 void code_forget_starts(struct code *code);
 
 /* Add functions that were found in other ways than by code_load(). Returns 0 or -ENOMEM. */

@@ -62,7 +62,10 @@ bool compact_file_head(const struct compact_place *place, int fd, struct compact
 int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 		      struct compact_head *head);
 
-/* Write a LOST record for @nr records (0 counts as 1) to @out. Returns its length. */
+/*
+ * Write a LOST record to @out. This record reports the loss of @nr records (0 counts as 1). Returns
+ * the length of the LOST record in bytes.
+ */
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*

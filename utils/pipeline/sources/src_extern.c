@@ -185,7 +185,7 @@ static uint64_t extern_next_ns(struct source *source)
 	return src->nr_held ? src->held[0].time_ns : src->why.code ? 0 : UINT64_MAX;
 }
 
-/* Deliver one line at a time, since recordings have few lines. */
+/* Each call delivers at most one line of extern.dat, because recordings have few such lines. */
 static ssize_t extern_read(struct source *source, struct event *events, size_t max,
 			   uint64_t until_ns, struct uft_err *err)
 {

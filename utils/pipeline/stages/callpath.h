@@ -1,4 +1,7 @@
-/* Call paths: the functions that were open at a call, each path stored once. */
+/*
+ * A call path consists of the function of a call, and the functions of all calls around this call.
+ * Each path is stored once.
+ */
 #ifndef UTRAIL_PIPELINE_CALLPATH_H
 #define UTRAIL_PIPELINE_CALLPATH_H
 

@@ -8,7 +8,7 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * The numbers of registers and stack words that earlier arguments occupy.
+ * Counts the registers and stack words that earlier arguments occupy.
  *
  * @nr_int, @nr_float: the numbers N of the last argN and of the last fpargN
  */
@@ -300,8 +300,8 @@ int callconv_specs(const struct isa *isa, const struct dwarf_func *func, enum ca
 					  (result->is_by_reference || is_in_memory(isa, result)))))
 		a.int_regs++;
 	/*
-	 * A result whose place is unknown may be in memory. So the places of the arguments are
-	 * unknown, too.
+	 * A result of unknown place may be in memory. In that case, a hidden argument may shift the
+	 * other arguments. So the places of the other arguments are unknown.
 	 */
 	if (!is_known(isa, result))
 		return ret;
