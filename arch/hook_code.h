@@ -30,7 +30,7 @@ struct hook_call {
  *               indirect calls (x86_64: `endbr64`)
  * @call: true when the code at @at is a call instruction. The instruction has the address @addr
  *        in the program. The called function may be a hook, or any other function
- * @entry_sled: the number of bytes that XRay replaces in the unpatched entry sled at @at
+ * @entry_sled: the number of bytes to replace in the unpatched entry sled of XRay at @at
  * @exit_sled, @tail_sled: the same for exit sleds and tail call sleds
  */
 struct hook_code {

@@ -1,4 +1,4 @@
-/* x86_64: compilers' hook code in functions (see arch/hook_code.h). */
+/* Recognises the code that compilers generate for hooks on x86_64 (see arch/hook_code.h). */
 #include "arch/hook_code.h"
 
 #include <string.h>
@@ -86,7 +86,10 @@ static unsigned jump_sled(const uint8_t *at, uint64_t left)
 	return left >= 11 && at[0] == 0xeb && at[1] == 9 ? 11 : 0;
 }
 
-/* A return, and ten bytes that are never reached. */
+/*
+ * The sled is a return instruction and ten more bytes, which are never executed. Only the first
+ * five bytes, the size of a jump, are replaced.
+ */
 static unsigned exit_sled(const uint8_t *at, uint64_t left)
 {
 	return left >= 11 && at[0] == 0xc3 ? 5 : 0;

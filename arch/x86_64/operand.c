@@ -240,7 +240,10 @@ static bool take_counter(struct cursor *c, const struct operand *out)
 	return true;
 }
 
-/* Parses the rest of "(base,index,scale)" after the '('. The parts at the end may be left out. */
+/*
+ * Parses the rest of "(base,index,scale)" after the '('. If there is an index, the base and the
+ * scale may be left out. If there is no index, the base stands alone.
+ */
 static bool take_place(struct cursor *c, struct operand *out)
 {
 	bool has_base = c->at < c->end && *c->at == '%';

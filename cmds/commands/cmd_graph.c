@@ -1,4 +1,4 @@
-/* utrail graph: show which functions called which. */
+/* utrail graph: show the calls of a program as a tree of callers and callees. */
 #include <errno.h>
 #include <string.h>
 

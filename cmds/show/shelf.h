@@ -58,7 +58,8 @@ int shelf_open(struct shelf *shelf, const struct opts *opts, struct uft_err *err
 
 /*
  * Stop the computation of sums (parts_stop()). Requests for these sums get an error. Call this
- * while the server still runs. If a whole page is being made, this work goes on.
+ * function while the server still runs. If the server is making a page that contains a whole
+ * recording, this work goes on.
  */
 void shelf_stop(struct shelf *shelf);
 void shelf_close(struct shelf *shelf);

@@ -31,7 +31,10 @@ extern struct py_codes python_codes;
  */
 bool codes_begin(void);
 
-/* The work of codes_facts() and codes_of_frame() when the layout cannot be used. */
+/*
+ * Ask the interpreter for the facts about @code, or for the code of @frame. codes_facts() and
+ * codes_of_frame() use these functions while python_codes.layout is not known to be right.
+ */
 name_facts codes_ask_facts(struct py_object *code);
 struct py_object *codes_ask_frame(struct py_frame *frame);
 

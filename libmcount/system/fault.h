@@ -122,8 +122,9 @@ static inline int64_t fault_copy_string(void *to, const void *from, uint64_t max
 
 /*
  * COLD, defined in libmcount/python. Called when the program sets or reads a signal handler. A
- * Python interpreter sets handlers at its start. At this call, the probe begins to listen to the
- * interpreter.
+ * Python interpreter sets signal handlers at its start, before the first import. If the calling
+ * thread has the interpreter's GIL, and the probe does not listen to the interpreter yet,
+ * fault_before_handler() adds an audit hook, by which the probe begins to listen.
  */
 void fault_before_handler(void);
 

@@ -1,6 +1,6 @@
 /*
- * Declarations for all sources that implement <fstrace.h>: logs, their events, and the lock between
- * processes.
+ * Declarations for all sources that implement <fstrace.h>: logs, events of logs, and the lock that
+ * only one thread of a log's processes can hold.
  */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
@@ -40,8 +40,8 @@ struct fst_event {
 };
 
 /*
- * An event as the recorder knows it, together with the common format. If the common format changes,
- * the event is declared again.
+ * A declaration of an event to the recorder. The declaration includes the log's common format. If
+ * the common format changes, the event is declared again.
  */
 struct fst_recorded {
 	struct fst_recorded *next; /* an older entry; threads may use it until the log is closed */
@@ -178,7 +178,7 @@ bool fst_has_shape(const char *text, const char *shape);
 
 /* limits.c: delete old files that are beyond the limits. */
 void fst_limits_enforce(const char *prefix, struct fst_limits *limits);
-/* Repair the @nr newest of the old files. */
+/* Repair the @nr newest files that rotations have renamed (PREFIX-TIME.log). */
 void fst_limits_repair(const char *prefix, size_t nr);
 #define FST_PATH_MAX 4096 /* bytes of the longest path, with the NUL */
 
@@ -201,7 +201,10 @@ void fst_lock_threads(struct fst_held *held);
 void fst_unlock_threads(struct fst_held *held);
 /* Returns false when another thread or the calling thread has the lock. */
 bool fst_try_lock_threads(struct fst_held *held);
-/* Open the lock's file, once for all logs. Returns 0, or -1 and errno. */
+/*
+ * Open the lock file, unless it is open already. All logs of the process use the same lock file.
+ * Returns 0, or -1 and errno.
+ */
 int fst_lock_open(void);
 /* Give @fd to the owner that fstrace_chown() named. */
 void fst_owner_set(int fd);

@@ -120,7 +120,7 @@ int outfile_open(struct outfile *out, const char *path, mode_t mode, struct uft_
 		return ret;
 	if (place->is_there && (place->is_kernels || !S_ISREG(place->st.st_mode))) {
 		/*
-		 * If the last name is a link of procfs (as for /dev/stdout), append: other
+		 * If the path leads to a link of procfs, as /dev/stdout does, append: other
 		 * programs may write to the same file.
 		 */
 		out->fd = open_found(place, path, O_WRONLY | (place->is_kernels ? O_APPEND : 0),

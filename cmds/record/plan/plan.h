@@ -19,12 +19,18 @@
 #include "utils/format/probe/control.h"
 #include "utils/format/probe/plan.h"
 
-/* The content of a plan's memfd: a list of entries for each enum plan_kind. Starts as { 0 }. */
+/*
+ * The content of a plan's memfd: one list of entries for each value of enum plan_kind. The struct
+ * starts as { 0 }.
+ */
 struct plan_entries {
 	struct strbuf lists[PLAN_KINDS];
 };
 
-/* The rules, conditions and steps that functions of all images share. Initially all zeros. */
+/*
+ * The rules, conditions and steps for the functions of all new process images. The plan of each new
+ * image gets a copy of all these entries. The struct starts as { 0 }.
+ */
 struct plan_binder {
 	struct rule_set rules;
 	struct plan_entries entries;

@@ -263,7 +263,10 @@ static int enable(struct kernel *kernel, const char *name, struct strbuf *header
 	return strbuf_oom(&path) ? -ENOMEM : add_file(kernel, path.data, header);
 }
 
-/* Reports rules that match no event. They are most likely misspelt. */
+/*
+ * Reports the first rule for the kernel's events that matches no event, because such a rule is most
+ * likely misspelt.
+ */
 static void check_rules(const struct event_rules *rules, const struct strbuf *names,
 			struct uft_err *err)
 {
@@ -613,7 +616,10 @@ static int kernel_finish(struct source *source)
 {
 	struct kernel *kernel = container_of(source, struct kernel, source);
 
-	/* Stop tracing first. While new events come, the reading below might never end. */
+	/*
+	 * Stop tracing first. If new events came during kernel_save(), some events might stay
+	 * unread.
+	 */
 	tracefs_write(kernel->instance_fd, "tracing_on", "0", NULL);
 
 	int ret = kernel_save(source);
@@ -624,7 +630,10 @@ static int kernel_finish(struct source *source)
 	return ret;
 }
 
-/* The default size depends on the depth, as in uftrace. */
+/*
+ * Returns the default size of the buffer on each CPU, in bytes. The more levels of calls are
+ * recorded (@depth), the larger the buffer, as in uftrace.
+ */
 static uint64_t default_buffer_bytes(unsigned depth)
 {
 	return depth >= 8 ? 4 << 20 : depth >= 4 ? 3 << 20 : depth >= 2 ? 2 << 20 : 1408 << 10;

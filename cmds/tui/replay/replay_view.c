@@ -266,8 +266,8 @@ static bool is_slow(struct replay_view *view, const struct replay_line *line)
 }
 
 /*
- * True when the user has pressed a key during the work. @step counts the steps of the work. Keys
- * are checked only at every 1024th step.
+ * True when the user has pressed a key, so that the caller's loop should end. Keys are checked only
+ * if @step, such as a line number, is a multiple of 1024.
  */
 static bool is_enough(struct replay_view *view, size_t step)
 {

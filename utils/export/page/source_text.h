@@ -52,7 +52,8 @@ const char *source_text_line(const struct source_text *source, size_t number, si
 
 /*
  * Returns the last line of the function that begins in line @first. The indentation shows the end
- * of the function. A function has at most SOURCE_LINES_MAX lines.
+ * of the function. Only SOURCE_LINES_MAX lines from @first on are searched for the end. If the end
+ * is not in these lines, the result is the last of these lines that is not blank.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

@@ -68,8 +68,9 @@ struct execution {
 };
 
 /*
- * The CPU that a thread of an execution had from @time_ns. @next: the index in executions.places of
- * the execution's next CPU, or EXECUTION_NONE
+ * The CPU on which a thread of an execution was, from @time_ns. @next: the index in
+ * executions.places of the execution's next place, which may be of another thread; EXECUTION_NONE:
+ * there is no next place
  */
 struct execution_place {
 	uint64_t time_ns;
@@ -78,7 +79,7 @@ struct execution_place {
 };
 
 /*
- * @all: ordered by start, so parents and previous executions come first
+ * @all: ordered by start time. An execution has a larger index than its @parent and its @previous
  * @places: places of all executions
  *
  * Starts as { 0 }, ends with executions_deinit().
@@ -115,7 +116,7 @@ struct executions_listener {
 		   const struct proc_record *rec, size_t at);
 };
 
-/* Like executions_load(), with @listener called for all records. */
+/* Like executions_load(). In addition, listener->see() is called for each record. */
 int executions_load_heard(struct executions *executions, const char *dir, bool is_big_endian,
 			  struct executions_listener *listener, struct uft_err *broken,
 			  struct uft_err *err);

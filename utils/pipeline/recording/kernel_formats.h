@@ -47,7 +47,7 @@ int kernel_formats_load(struct kernel_formats *formats, const char *dir, struct 
 int kernel_formats_read(struct kernel_formats *formats, struct strbuf *text, struct uft_err *err);
 void kernel_formats_deinit(struct kernel_formats *formats);
 
-/* Find the kind of events with the number @id. Returns NULL when no kind has this number. */
+/* Find the event type with the number @id. Returns NULL when no type has this number. */
 static inline const struct kernel_event_type *kernel_formats_find(
 	const struct kernel_formats *formats, uint64_t id)
 {

@@ -588,7 +588,10 @@ const struct autoargs autoargs_table[] = {
 	{ "writev", "arg1/d32,arg2/p,arg3/d32", "retval" },
 };
 
-/* Values of constants of Linux on x86_64. The manual pages have their names. */
+/*
+ * Constants of Linux, with the values for x86_64. The names of the constants are those in the
+ * manual pages.
+ */
 const char *const autoargs_enums[] = {
 	"enum ut_open {"
 	"O_RDONLY=0,O_WRONLY=1,O_RDWR=2,O_CREAT=0x40,O_EXCL=0x80,O_NOCTTY=0x100,"

@@ -201,13 +201,17 @@ int tree_run(struct tree *tree, struct pipeline *pipe, size_t threads, struct uf
 int tree_finish(struct tree *tree, struct uft_err *err);
 
 /*
- * Add @from and all nodes below @from as a child of @parent. @from may be a node of another
- * finished tree. Returns the child, or NULL when memory is short.
+ * Copy @from and all nodes below @from. The copy of @from becomes a child of @parent. If @parent
+ * has a child with the function of @from, the numbers of @from are added to this child instead.
+ * @from may be a node of another finished tree. Returns the child, or NULL when memory is short.
  */
 struct tree_node *tree_add_subtree(struct tree *tree, struct tree_node *parent,
 				   struct tree_node *from);
 
-/* Sort the children of all nodes by time, as tree_finish() does. Returns 0 or -ENOMEM. */
+/*
+ * Sort the children of @root and of all nodes below @root by the start of the first call
+ * (@first_ns), as tree_finish() does. Returns 0 or -ENOMEM.
+ */
 int tree_sort(struct tree_node *root);
 
 /*

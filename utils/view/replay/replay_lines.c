@@ -17,7 +17,10 @@ _Static_assert(FUNC_TEXT_SLACK >= COPY_OVER_SLACK, "names are copied with copy_o
  * line, the indentation, and NAME_ROOM bytes.
  */
 #define INDENT_MAX_BYTES 1024UL
-/* Room after the indentation for the text of a line. Longer names are written separately. */
+/*
+ * The bytes after the indentation that begin_line() reserves for the text of a line. Names that do
+ * not fit in NAME_MAX_BYTES are written after sink_done().
+ */
 #define NAME_ROOM	 (SINK_ROOM_MAX / 4)
 #define NAME_MAX_BYTES	 (NAME_ROOM - 16)
 
@@ -100,7 +103,7 @@ static char *begin_line(struct replay *replay, const struct replay_row *row, uns
 /* Returns the length of func->call_text without the semicolon. */
 static size_t name_len_of_call(const struct func *func)
 {
-	/* The text is "name();", or "name(...);" for a name with brackets. */
+	/* The text is "name();", or "name;" if the name itself ends with brackets. */
 	return func->call_len - 1;
 }
 
@@ -412,9 +415,11 @@ static void renew_green(struct replay *replay, enum color color)
 }
 
 /*
- * Write a line that has only a comment. As in uftrace, the colour ends after the newline.
+ * Write a line that shows only a comment: "/ * NAME (DATA) * /". As in uftrace, the colour ends
+ * after the newline.
  *
- * @data: the text in parentheses after the name; NULL: none
+ * @name: the text NAME
+ * @data: the text DATA. If @data is NULL or empty, the line has no parentheses
  */
 static void show_note(struct replay *replay, const struct replay_row *row, unsigned indent,
 		      enum color color, const struct strbuf *name, const struct strbuf *data)
