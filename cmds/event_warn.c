@@ -42,7 +42,7 @@ void event_warn_unmatched(const struct opts *opts, struct trace_data *data)
 	/* A recording that is still being made may get more events. */
 	if (!opts->events.nr || data->growth)
 		return;
-	/* Files that cannot be read are reported by the view. */
+	/* Errors are ignored here: the pipeline also reads kernel_header, and reports errors. */
 	kernel_formats_load(&data->kernel, data->dir, &broken, NULL);
 	if (event_kinds_load(&kinds, data, NULL) < 0)
 		return;

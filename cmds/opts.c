@@ -169,7 +169,7 @@ static int set_overhead(const struct opt_row *row, const char *text, void *targe
 	return 0;
 }
 
-/* Returns the name of the option that has set the range: -r or --last. */
+/* Returns the name of the option that has set the time range: --last or --time-range (-r). */
 static const char *range_option(const struct opts *opts)
 {
 	return opts->range.start.is_from_end ? "--last" : "--time-range";
@@ -296,7 +296,10 @@ static int add_marked(char **specs, struct strbuf *marks, const char *text)
 	return ret;
 }
 
-/* -N X is short for -F !X. Only messages tell the two apart. */
+/*
+ * -N X is short for -F !X. The only difference is in messages, which name the option that the user
+ * gave.
+ */
 static int set_notrace(const struct opt_row *row, const char *text, void *target,
 		       struct uft_err *err)
 {

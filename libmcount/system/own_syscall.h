@@ -69,7 +69,7 @@ long own_read_file(const char *path, char *to, size_t size);
 
 /*
  * Blocks the signals of this thread until own_quiet_end(@mask). Returns false when a seccomp filter
- * forbids rt_sigprocmask(2). Both functions may change errno.
+ * forbids rt_sigprocmask(2). own_quiet_begin() and own_quiet_end() may change errno.
  */
 bool own_quiet_begin(uint64_t *mask);
 void own_quiet_end(uint64_t mask);

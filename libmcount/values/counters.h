@@ -1,4 +1,7 @@
-/* Counters of the kernel and the processor (perf_event_open(2)). Each thread reads its own. */
+/*
+ * Counters of the kernel and the processor (perf_event_open(2)). Each thread reads its own
+ * counters.
+ */
 #ifndef UTRAIL_LIBMCOUNT_COUNTERS_H
 #define UTRAIL_LIBMCOUNT_COUNTERS_H
 
@@ -7,7 +10,10 @@
 
 #include "utils/format/probe/plan.h"
 
-/* Sets of counters that are opened together. Each set except COUNTERS_BY_NAME has two counters. */
+/*
+ * Sets of counters. The counters of a set are opened together. Each set except COUNTERS_BY_NAME has
+ * two counters.
+ */
 enum counter_set {
 	COUNTERS_PMU_CYCLE,  /* cycles and instructions */
 	COUNTERS_PMU_CACHE,  /* references and misses */

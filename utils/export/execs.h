@@ -1,4 +1,7 @@
-/* The executions of a recording (record --proc) as slices of time. Exporters show these slices. */
+/*
+ * The executions of programs in a recording (record --proc), as slices of time. Exporters show
+ * these slices.
+ */
 #ifndef UTRAIL_EXPORT_EXECS_H
 #define UTRAIL_EXPORT_EXECS_H
 

@@ -9,7 +9,7 @@
 
 /*
  * The arguments of a task's unfinished calls. The arguments of the innermost call come last. Calls
- * without arguments are left out. Starts as zeros and ends with payloads_deinit().
+ * without arguments are left out. The struct starts as zeros. payloads_deinit() frees its memory.
  */
 struct payloads {
 	struct payload {
@@ -29,8 +29,8 @@ void payloads_deinit(struct payloads *payloads);
 int payloads_put(struct payloads *payloads, size_t depth, const struct strbuf *text);
 
 /*
- * Returns the arguments of the call that ends at @depth, or NULL. The caller frees them. Deeper
- * arguments are dropped.
+ * Returns the arguments of the call that ends at @depth, or NULL. The caller frees the result.
+ * The arguments of deeper calls are dropped.
  */
 char *payloads_take(struct payloads *payloads, size_t depth);
 

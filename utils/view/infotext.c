@@ -20,7 +20,7 @@
 #define NOTE_FILE_MAX_BYTES (64UL << 20)
 
 /*
- * @bit: the item that the recording must have (INFO_...)
+ * @bit: the item of the recording (INFO_...). Without this item, the line is left out
  * @put: appends the value; an empty value suppresses the line
  */
 struct info_row {

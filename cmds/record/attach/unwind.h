@@ -25,7 +25,7 @@ struct unwind_frame {
 /*
  * The module at an address.
  *
- * @path: the name of the file in /proc/PID/maps
+ * @path: the name of the module's file, as in /proc/PID/maps
  * @bias: the address in memory minus the address in the file
  * @file: the open file
  */

@@ -47,9 +47,9 @@ enum proc_way_choice {
 };
 
 /*
- * All settings of a recording. Some options are only for commands that record. The parser of
- * options (opts.h) fills the members for these options. cmd_record fills the other members. The
- * strings belong to the options.
+ * All settings of a recording. For commands that record, the parser of options (opts.h) stores some
+ * options directly in this struct. cmd_record fills in most other members. The strings belong to
+ * the options.
  */
 struct record_settings {
 	const char *data_dir;
@@ -63,7 +63,10 @@ struct record_settings {
 	struct signal_switches signals;
 	const struct watch_spec *watch;	  /* never NULL */
 	const struct event_rules *events; /* never NULL */
-	/* --trace-include, --trace-exclude: ids of events that the program declares, or NULL */
+	/*
+	 * --trace-include, --trace-exclude: patterns for ids of events that the program declares,
+	 * or NULL
+	 */
 	const struct pattern *trace_include;
 	const struct pattern *trace_exclude;
 	struct patch_rules *patches; /* never NULL */
@@ -111,7 +114,7 @@ struct record_settings {
 	const char *replace_returns; /* --replace-returns; NULL: none */
 	bool reports_crashes;
 	bool use_libcalls; /* record calls that the program makes into libraries */
-	bool attaches;	   /* -p: attach to running processes, and leave them at the end */
+	bool attaches;	   /* -p: attach to running processes, and detach from them at the end */
 	/*
 	 * --force: run a program even if nothing in it can be traced. Attach even if a system call
 	 * filter (seccomp(2)) may end the process because of the probe's system calls

@@ -8,10 +8,10 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of the chosen events, while it is being made. The struct starts as { 0 } and ends with
- * rechoosing_undo() or rechoosing_write().
+ * An unfinished change of the chosen events. The caller sets the struct to { 0 } first, and
+ * calls rechoosing_undo() or rechoosing_write() last.
  *
- * @before: the choice that was in force before
+ * @before: the choice that was in force before the change
  */
 struct rechoosing {
 	bool is_wanted;

@@ -1,4 +1,4 @@
-/* Conversations with probes, the lists of open conversations, and answers. */
+/* Keeps conversations with probes in lists, and answers the probes. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 #define UTRAIL_CMDS_RECORD_CONTROL_TALK_H
 
@@ -62,7 +62,7 @@ struct conversation {
 	struct conversation *newer;
 };
 
-/* talk_link() appends the conversation to @list. talk_unlink() removes it from its list. */
+/* talk_link() appends @talk to @list. talk_unlink() removes @talk from talk->list. */
 void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
@@ -81,7 +81,7 @@ void talk_end(struct control *ctl, struct conversation *talk);
 /* End the conversation because another conversation needs its place. */
 void talk_drop(struct control *ctl, struct conversation *talk);
 
-/* Returns the number of conversations in @list with process @pid. */
+/* Returns the number of conversations in @list whose peer is process @pid. */
 unsigned talk_count_peer(const struct talk_list *list, pid_t pid);
 
 /*

@@ -26,7 +26,8 @@
  */
 struct rule_set {
 	struct strbuf *rules; /* a list of struct plan_rule */
-	struct strbuf *conds; /* a list of struct plan_cond, and the texts of comparisons */
+	/* lists of struct plan_cond. After each list come the texts and automata for comparisons */
+	struct strbuf *conds;
 	bool has_llvm_strings;
 	bool has_texts;
 	uint32_t nr_texts;

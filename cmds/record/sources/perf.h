@@ -13,7 +13,8 @@
 struct perf_cpu;
 
 /*
- * The perf events of all CPUs (perf_event_open(2)). Each CPU has an event with a ring, and a file.
+ * The perf events of all CPUs (perf_event_open(2)). Each CPU has one event, one ring for the
+ * records of this event, and one file.
  */
 struct perf {
 	struct source source;

@@ -21,8 +21,8 @@
 #define TASK_CALLS_MAX	 250000
 #define ANSWER_CALLS_MAX 1000000
 /*
- * The maximum number of events in an answer, for all tasks together. Each pixel has at most one
- * mark for each kind of event.
+ * The maximum number of events in an answer, for all tasks together. In each pixel of a task, the
+ * answer has at most one event for each depth (see index.h).
  */
 #define ANSWER_MARKS_MAX 200000
 /* The maximum number of texts in an answer. */
@@ -234,8 +234,8 @@ static int find_and_put(const struct index *index, uint32_t number, const struct
 }
 
 /*
- * Parses @words, a list of numbers between commas. Returns an array with a byte for each number
- * below @nr. The byte is 1 when the list has the number, else 0.
+ * Parses @words, a list of numbers separated by commas. Returns an array with a byte for each
+ * number below @nr. The byte is 1 when the list has the number, else 0.
  */
 static uint8_t *read_numbers(const char *words, size_t nr)
 {

@@ -39,7 +39,7 @@ struct replay_line {
 	uint8_t kind;
 };
 
-/* Consecutive lines. The struct starts as { 0 } and ends with replay_lines_deinit(). */
+/* Consecutive lines. The struct starts as { 0 }. replay_lines_deinit() frees its memory. */
 struct replay_lines {
 	struct replay_line *lines;
 	size_t nr;
@@ -91,9 +91,10 @@ void replay_marks_deinit(struct replay_marks *marks);
  * The data that all passes over a recording share.
  *
  * @config, @view: the configurations of the pipelines and of the lines
- * @until_ns: the time up to which a growing recording is complete; UINT64_MAX: it does not grow
+ * @until_ns: the time up to which a growing recording is complete; UINT64_MAX: the recording
+ *         does not grow
  * @has_late_entries: see struct pipeline
- * @wants_deltas: marks note the times of the tasks' last lines (replay_mark.line_ns)
+ * @wants_deltas: each mark stores the times of the tasks' last lines (replay_mark.line_ns)
  */
 struct replay_source {
 	struct trace_data *data;

@@ -29,8 +29,9 @@ enum capture_op {
 	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* the std::string (LLVM's library) that the word points to */
 	/*
-	 * Text @index of an array of struct capture_text. Argument 1, or word 0 of the return
-	 * value, points to the array
+	 * Text @index of an array of struct capture_text. In a step for an argument, integer
+	 * argument 1 points to the array. In a step for the return value, word 0 of the return
+	 * value points to the array
 	 */
 	CAPTURE_TEXT,
 	CAPTURE_ZEROS, /* @bytes of zeros: the value is not available */

@@ -66,7 +66,10 @@ void compact_cursor_destroy(struct compact_cursor *cursor);
 bool compact_cursor_open(struct compact_cursor *cursor, const struct compact_file *file, int fd,
 			 uint64_t raw);
 
-/* Forget which functions the block's numbers mean. Later calls look up functions in @space. */
+/*
+ * Forget which function each number of the block stands for. For calls that are read later,
+ * functions are looked up in @space.
+ */
 void compact_cursor_forget_names(struct compact_cursor *cursor, const struct addr_space *space);
 
 #endif

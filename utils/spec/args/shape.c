@@ -16,7 +16,8 @@
  * The kinds of nodes.
  *
  * @nr: how many numbers a node has
- * @children: how many children a node has; -1: the node itself tells, in the number at index @count
+ * @children: how many children a node has. -1: shape_node.numbers[@count] is the number of
+ *         children
  */
 static const struct kind {
 	char letter;
@@ -147,7 +148,10 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/* The number of bytes for each text in a box with several values. Most texts are shorter. */
+/*
+ * If a box has several values, the size of the box includes this number of bytes for each text.
+ * Most texts are shorter.
+ */
 #define TEXT_BYTES 24
 
 /*

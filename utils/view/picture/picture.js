@@ -1,7 +1,7 @@
 /*
- * The script of a flame graph in a picture file: a click zooms, typed text is searched, Reset shows
- * all. embed.py puts the script into C source. Text of the recording stays in attributes and text
- * nodes.
+ * The script of a flame graph in a picture file. A click zooms, and Reset shows all boxes. The
+ * search field marks the boxes whose names have the typed text. embed.py puts the script into C
+ * source. Text of the recording stays in attributes and text nodes.
  */
 (() => {
 	"use strict";

@@ -92,7 +92,7 @@ static int find_field(const struct event_kind *kind, const char *name)
 	return strcmp(name, "tid") == 0 ? FIELD_OF_TID : FIELD_MISSING;
 }
 
-/* Add @kind to between->kinds if @kind has a name in between->names. */
+/* Add @kind to between->kinds if between->names has the name of @kind (has_name()). */
 static int note_kind(void *self, const struct event_kind *kind)
 {
 	struct report_between *between = self;
@@ -295,7 +295,7 @@ static const struct {
 	{ "p99", "       p99", 990 }, { "max", "       Max", 1000 },
 };
 
-/* Returns the number of beginnings without an end. */
+/* Returns the number of first events that have no second event. */
 static uint64_t nr_open(const struct report_between *between)
 {
 	return between->nr_again + between->nr_unfollowed + between->pending.nr;

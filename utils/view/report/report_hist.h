@@ -19,8 +19,8 @@ uint64_t hist_power_from(unsigned power);
 uint64_t hist_power_to(unsigned power);
 
 /*
- * Write a line for each power of two from @first to @last of hist_powers(). A line has the lower
- * bound, the upper bound, the count, and a bar.
+ * Write a line for each power of two, from the first to the last that hist_powers() finds. A line
+ * has the lower bound, the upper bound, the count, and a bar.
  */
 void hist_put_rows(const struct hist *hist, enum color_mode color, struct sink *sink);
 

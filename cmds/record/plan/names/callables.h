@@ -18,7 +18,7 @@
 /*
  * A function. All its strings are in the memory of @key.
  *
- * @range: the function's index in callables.ranges plus 1; 0: the function has no rule
+ * @range: 1 + the index of the function's range in callables.ranges; 0: the function has no rule
  * @values: the arguments and results to record
  * @told: the values that the function's debug information describes (enum argrules_about)
  */
@@ -36,8 +36,8 @@ struct callable {
 };
 
 /*
- * A range of numbers for functions with the same rule. A plan has one entry for the whole range. If
- * a function joins the range later, no new plan is needed.
+ * A range of function numbers. All functions in the range have the same rule. A plan has one entry
+ * for the whole range. If a function joins the range later, no new plan is needed.
  */
 struct callable_range {
 	struct strbuf rules; /* one struct plan_rule */
