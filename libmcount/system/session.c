@@ -1,4 +1,7 @@
-/* The process' side of the recording: its report, the plan and the shared memory. */
+/*
+ * The traced process' side of a recording: the process reports to the recorder, and takes over the
+ * plan and the shared memory.
+ */
 #include "libmcount/hot/probe.h"
 
 #include <errno.h>
@@ -47,7 +50,8 @@ static const struct control_page *map_control(int fd)
 }
 
 /*
- * Maps the shared memory of WELCOME. Returns false when that fails. In this case nothing is traced.
+ * Maps the shared memory, whose descriptors came with the message WELCOME. Returns false when the
+ * mapping fails. In this case, the process is not traced.
  */
 static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 {
@@ -183,9 +187,9 @@ static int64_t begin_being_recorded(const char *address)
 
 	channel_init(&ch);
 	/*
-	 * arch_has_shadow_stack() calls syscall(2), which a library may interpose. The library must
-	 * get this call, like the program's calls of syscall(2). After own_libc_bind(), the call
-	 * would go directly to libc.
+	 * arch_has_shadow_stack() calls syscall(2). If a library interposes syscall(2), the library
+	 * must get this call, as it gets the program's calls of syscall(2). After own_libc_bind(),
+	 * the call would go directly to libc, so arch_has_shadow_stack() comes first.
 	 */
 	bool has_shadow_stack = arch_has_shadow_stack();
 

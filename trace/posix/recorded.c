@@ -50,7 +50,7 @@ static void declare_name(uint32_t id, const char *name)
 	}
 }
 
-/* Declares the unnamed event and event @id to the recorder. May wait for the recorder. */
+/* Declares the events PT_UNNAMED and @id to the recorder. May wait for the recorder. */
 void pxt_recorded_declare(uint32_t id, const char *name)
 {
 	if (!atomic_load(&was_asked))

@@ -18,7 +18,10 @@ int fd_write_all(int fd, const void *data, size_t len);
  */
 ssize_t fd_read_full(int fd, void *data, size_t len);
 
-/* Like fd_read_full(), from @offset in the file, as pread(2) does. */
+/*
+ * Like fd_read_full(), but reads from @offset in the file, and does not change the descriptor's own
+ * offset (pread(2)).
+ */
 ssize_t fd_pread_full(int fd, void *data, size_t len, uint64_t offset);
 
 /*

@@ -20,7 +20,10 @@
 #include "utils/base/containers/strbuf.h"
 
 #define SINK_BYTES	(256 * 1024)
-/* The most bytes of one sink_room(). sink_text() writes longer texts in pieces. */
+/*
+ * The maximum number of bytes for which one call of sink_room() gets room. sink_text() writes
+ * longer texts in pieces.
+ */
 #define SINK_ROOM_MAX	4096
 /* The room that copy_over() needs after the text. */
 #define COPY_OVER_SLACK 32
@@ -52,8 +55,8 @@ struct sink {
 int sink_init(struct sink *sink, int (*write)(void *self, const char *data, size_t len),
 	      void *self);
 /*
- * Like sink_init(). The sink of sink_init_fd() writes to the descriptor @fd. The sink of
- * sink_init_text() appends to @text.
+ * Like sink_init(), but @write is known: after sink_init_fd(), the sink writes to the descriptor
+ * @fd. After sink_init_text(), the sink appends to @text.
  */
 int sink_init_fd(struct sink *sink, int fd);
 int sink_init_text(struct sink *sink, struct strbuf *text);
@@ -73,7 +76,7 @@ static inline void sink_fail(struct sink *sink, int ret)
 		sink->failed = ret;
 }
 
-/* Write the content of the buffer. Returns the first failure so far, or 0. */
+/* Write the content of the buffer. Returns sink->failed: the sink's first failure, or 0. */
 int sink_flush(struct sink *sink);
 
 /* Write untrusted text of any length, escaped for the sink's medium. */
@@ -82,8 +85,8 @@ void sink_str(struct sink *sink, const char *text);
 /* Write a JSON string with its quotes. The medium is MEDIUM_JSON or MEDIUM_SCRIPT. */
 void sink_quoted(struct sink *sink, const char *text);
 /*
- * Write @text, and blanks if it has fewer than |@width| bytes. The blanks follow the text (@width >
- * 0) or precede it (@width < 0).
+ * Write untrusted @text, escaped for the sink's medium. If the escaped text has fewer than |@width|
+ * bytes, blanks fill the rest: after the text (@width > 0) or before the text (@width < 0).
  */
 void sink_str_padded(struct sink *sink, const char *text, int width);
 
@@ -105,8 +108,9 @@ static inline void sink_put_made(struct sink *sink, const struct strbuf *text)
 }
 
 /*
- * In COLOR_MODE_HTML, the whole output is one web page: write its beginning and its end. In other
- * modes, write nothing.
+ * In COLOR_MODE_HTML, the whole output is one web page. sink_page_begin() writes the beginning of
+ * the page, and sets MEDIUM_HTML. sink_page_end() writes the end of the page. In other modes, the
+ * two functions do nothing.
  */
 void sink_page_begin(struct sink *sink, enum color_mode mode);
 void sink_page_end(struct sink *sink, enum color_mode mode);

@@ -41,7 +41,10 @@ static bool find_in_notes(Elf_Data *notes, char *hex)
 	return false;
 }
 
-/* Count @bytes of notes. Returns false when they are more than @left: such notes are skipped. */
+/*
+ * Subtract the size of some notes, @bytes, from *@left. If @bytes is more than *@left, returns
+ * false, and *@left does not change. In this case the caller skips the notes.
+ */
 static bool take_notes(uint64_t bytes, uint64_t *left)
 {
 	if (bytes > *left)

@@ -92,8 +92,8 @@ static int put_kept(struct runner *run, PyObject *dict, enum key key, PyObject *
 /* --- exceptions --- */
 
 /*
- * Returns the exit status for the argument of sys.exit(). If the argument is a text, it is printed,
- * as Python does.
+ * Returns the exit status for the argument of sys.exit(). If the argument is a string, prints the
+ * string on stderr, and returns 1. Python does the same.
  */
 static int exit_status(struct script *script, PyObject *value)
 {

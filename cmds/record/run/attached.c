@@ -154,7 +154,7 @@ void attached_find_patches(struct run *run, struct recorder *rec)
 
 /* --- the end --- */
 
-/* @is_over: a signal has asked for the end, or the time is over */
+/* @is_over: the recording must end, after a signal or after the time opts->for_ns */
 struct attachment {
 	struct recorder *rec;
 	int signal_fd;

@@ -155,7 +155,10 @@ static inline void store_remove(struct store *store, const char *name)
 	store->ops->remove(store, name);
 }
 
-/* Returns 0 with @place, or -EOPNOTSUPP when no directory identifies the recording. */
+/*
+ * Get the fstat(2) data of the recording's directory (store_ops.place). Returns 0, -EOPNOTSUPP when
+ * the recording has no directory, or another negative errno.
+ */
 int store_place(struct store *store, struct stat *place);
 
 /* Write a whole file, which is given in one part. */

@@ -37,7 +37,8 @@ static INLINE uint32_t slot_of(uint64_t word)
 
 /*
  * Returns the number of the function that @word names (WORD_MASK). A function without a number gets
- * the next number. Returns 0 for such a function if COMPACT_FUNCS_MAX functions have numbers.
+ * the next number. If all COMPACT_FUNCS_MAX numbers are in use, the function gets no number, and
+ * the result is 0.
  */
 static uint32_t number_of(struct compact_coder *coder, uint64_t word)
 {
@@ -96,7 +97,10 @@ static size_t payload_words(const uint8_t *raw, size_t len, uint64_t after_ns,
 	return len / 8;
 }
 
-/* A block that is being written. @least: as in compact_head, if @has_call */
+/*
+ * A block that is being written. @least: the value for compact_head.least if @has_call is true.
+ * Otherwise compact_head.least becomes 0
+ */
 struct writing {
 	struct compact_coder *coder;
 	struct compact_head head;

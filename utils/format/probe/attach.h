@@ -32,7 +32,8 @@ enum attach_step {
 	ATTACH_STATE = 0, /* returns enum attach_state */
 	/*
 	 * Remove the program's references to the probe. Returns the number of code ranges that the
-	 * probe has made. The start and the end of each are written to the buffer
+	 * probe has made. The start and the end of each range are written to the buffer of the
+	 * step, as long as the buffer has room
 	 */
 	ATTACH_WITHDRAW = 1,
 	/*
@@ -73,7 +74,7 @@ enum attach_step {
 	ATTACH_ADOPT = 9,
 	/*
 	 * Returns the number of code ranges that were made for patches. The start and the end of
-	 * each are written to the buffer
+	 * each range are written to the buffer of the step, as long as the buffer has room
 	 */
 	ATTACH_CODES = 10,
 	/*

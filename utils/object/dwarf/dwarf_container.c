@@ -68,7 +68,10 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return false;
 }
 
-/* The most steps to a member: libc++ nests its variant a dozen times. */
+/*
+ * The search for a member looks at this many levels. The class itself is the first level. The base
+ * classes and nameless members of one level are the next. The variant of libc++ has a dozen levels.
+ */
 #define PARTS_DEPTH 16
 
 /* Find the member of @die at @path: "member.member". */
@@ -96,7 +99,10 @@ static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 	return true;
 }
 
-/* Find type number *@index among the template arguments, including those in packs. */
+/*
+ * Find the type argument of a template that has the index *@index. The first has the index 0. The
+ * type arguments in packs are counted, too. The search changes *@index.
+ */
 static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
 			  Dwarf_Die *type)
 {
@@ -496,7 +502,10 @@ static uint32_t alignment_of(struct dwarf_loader *loader, Dwarf_Die *die, unsign
 		most = size_of(&type);
 		return most ? MIN(most, 16U) : 8;
 	}
-	/* clang writes no members of std::string. A string is aligned like a pointer. */
+	/*
+	 * In clang's debug information, std::string may be only declared, without members. A string
+	 * is aligned like a pointer.
+	 */
 	if (dwarf_has_flag(&type, DW_AT_declaration))
 		return 8;
 	if (!dwarf_first(loader, &type, &child))
@@ -709,8 +718,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 /*
  * Finds the shape of class @die. Returns NULL when there is none.
  *
- * @fields: the key of the definition that lists the fields of struct @die; NULL: @die may be a
- *         container
+ * @fields: NULL: @die may be a container. Otherwise @die is a struct, and a definition lists the
+ *         fields of the struct: @fields is the key of this definition
  * @key: gets the key of the definition that contains the shape
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,

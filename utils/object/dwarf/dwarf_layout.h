@@ -19,8 +19,10 @@ struct dwarf_node {
 };
 
 /*
- * The counter of owners, in the block of counters of a shared_ptr: the counter's offset and size in
- * bytes. @bias: readers show the sum of the counter and @bias
+ * A shared_ptr and a weak_ptr point to a control block, which counts the owners.
+ *
+ * @offset, @bytes: the counter's offset in the control block, and its size, in bytes
+ * @bias: readers show the sum of the counter and @bias
  */
 struct dwarf_owners {
 	uint8_t offset, bytes, bias;

@@ -1,4 +1,7 @@
-/* HOT: makes events from calls in compact blocks, as stg_calls() would (see compact_calls.h). */
+/*
+ * HOT: reads the calls of compact blocks, and makes the events that stg_calls() would make (see
+ * compact_calls.h).
+ */
 #include "utils/pipeline/sources/compact_calls.h"
 
 #include "utils/base/compiler.h"

@@ -16,9 +16,15 @@
 #include "utils/format/record.h"
 #include "utils/pipeline/recording/compact_file.h"
 
-/* The bytes of the buffers of all tasks together. */
+/*
+ * The tasks share this many bytes for their buffers. With many tasks, the buffers need more bytes,
+ * because each buffer has at least SRC_USER_MIN_BUFFER bytes.
+ */
 #define BUFFERS_BYTES	  (24UL << 20)
-/* The number of descriptors for other purposes: output, perf files, the pager. */
+/*
+ * The number of descriptors that must be left in addition to one for each task: for the output,
+ * perf files and the pager.
+ */
 #define SPARE_DESCRIPTORS 64
 /*
  * A LOST record has no time. If no record with a time comes before a LOST record, the LOST record
@@ -536,7 +542,7 @@ static bool is_counter(const struct record *rec)
 	       event_id_is_counter(counter_piece_id(rec->data));
 }
 
-/* Skip a hole in the file, which may be terabytes long. */
+/* Skip a hole in the file. A hole may be terabytes long. */
 static void skip_hole(struct src_user *src)
 {
 	if (src->compact)
@@ -687,7 +693,10 @@ struct compact_cursor *src_user_calls(struct src_user *src, size_t *max)
 	return *max ? src->cursor : NULL;
 }
 
-/* True for an event that a program has declared. The payload of the event is in another file. */
+/*
+ * True for an event that a program has declared. The payload of such an event is in the file
+ * <tid>.evt, which does not contain the event's record.
+ */
 static bool is_declared(const struct record *rec)
 {
 	return record_type(rec->data) == RECORD_EVENT && record_addr(rec->data) >= EVENT_ID_USER;

@@ -41,8 +41,8 @@ struct pattern {
 };
 
 /*
- * Parse the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE, with the reason, for a bad
- * pattern. @p is empty after a failure.
+ * Parse the @len bytes at @text. Returns 0, -ENOMEM, or -ERR_USAGE for a bad pattern. After a
+ * failure, @err has the reason, and @p is empty.
  */
 int pattern_init(struct pattern *p, enum pattern_match match, const char *text, size_t len,
 		 struct uft_err *err);

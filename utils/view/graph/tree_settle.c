@@ -345,7 +345,7 @@ static int settle_inherited(struct tree *tree, const struct tree_unseen *chain, 
 	return 0;
 }
 
-/* Remove the nodes with is_gone from the lists of children. */
+/* Remove each node that has is_gone from its parent's list of children. */
 static void drop_gone(struct tree_node *root)
 {
 	for (struct tree_node *node = root; node; node = tree_next(node, root)) {

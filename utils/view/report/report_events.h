@@ -9,7 +9,10 @@
 #include "utils/view/report/report.h"
 #include "utils/view/report/report_hist.h"
 
-/* One event, by its name. @between: the times from each occurrence to the next one, in any task */
+/*
+ * All events of one name, in all tasks. @between: the times from each occurrence to the next
+ * occurrence, which may be in another task
+ */
 struct event_row {
 	char *name;
 	uint64_t nr;
@@ -41,8 +44,8 @@ struct report_events {
 };
 
 /*
- * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message of an
- * error has the known fields or the known sort keys.
+ * Returns 0, -ERR_USAGE for an unknown field, or -EINVAL for an unknown sort key. The message of
+ * the error lists the known fields or the known sort keys.
  *
  * @config: only color, fields, sort_keys and format are used
  */
