@@ -53,10 +53,10 @@ struct insn_text {
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
-/* The code that may run after an instruction. The target is the address insn_step.names. */
+/* Kinds of instructions, by the code that may run next. The target is insn_step.names. */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
-	INSN_BRANCH,	    /* the next instruction, or the instruction at the target */
+	INSN_BRANCH,	    /* either the next instruction or the instruction at the target */
 	INSN_CALL,	    /* the function at the target; after a return, the next instruction */
 	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
 	INSN_JUMP,	    /* the instruction at the target */
@@ -243,8 +243,8 @@ struct insn_set {
 };
 
 /*
- * Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
- * capstone, open() always fails.
+ * See Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. In a build without
+ * capstone, x86_64_insns.open() always fails.
  */
 extern const struct insn_set x86_64_insns;
 

@@ -222,8 +222,9 @@ static int wait_while_at_work(int fd, const struct recorder_name *name, bool is_
 }
 
 /*
- * A file in the data directory may contain the recorder's name and a secret. Checks that the
- * recorder knows the secret.
+ * Checks that the listening process knows name->secret, which read_door() has read from a file in
+ * the data directory. If name->secret is empty, no check is needed. Returns 0, -EPERM when the
+ * process answers with another secret, or another negative errno.
  */
 static int check_secret(const struct recorder_name *name)
 {

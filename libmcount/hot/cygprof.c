@@ -246,7 +246,7 @@ NOINLINE static void exit_guarded(struct thread *t, uint64_t sp, uint64_t fn)
 		return;
 	}
 	if (!was_skipped(t, sp, fn)) {
-		/* After a longjmp the counts may be stale. */
+		/* After a longjmp(), @cyg_skipped, @cyg_again and @cyg_deep may be stale. */
 		cyg_forget(t);
 		if (likely(is_of(t->top, fn)))
 			frames_leave_top(t, NULL);
@@ -290,7 +290,10 @@ NOINLINE static void enter_rule_open(struct thread *t, uint64_t sp, uint64_t fn,
 		enter_guarded(t, sp, fn, caller);
 }
 
-/* HOT: enters a call that a fast path may record. The fast path could not push a frame. */
+/*
+ * HOT: enters a call for which planned_passes() is true, after fast_push_alike() has returned false
+ * and pushed no frame.
+ */
 NOINLINE static void enter_beyond(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	if (planned_push_too_deep(t, sp, caller, fn))
@@ -358,7 +361,7 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 			guard_leave_fast(t);
 	} else if (planned_is_open(t))
 		enter_rule_open(t, sp, fn, caller);
-	else if (unlikely(t->planned->open_base)) /* usually @fn's first call in a ready thread */
+	else if (unlikely(t->planned->open_base)) /* usually @fn's first call in THREAD_READY */
 		enter_guarded(t, sp, fn, caller);
 	else
 		enter_rule(t, sp, fn, caller);
@@ -392,7 +395,7 @@ static inline bool is_far(const struct thread *t, uint64_t sp)
 	return sp - t->top->slot > 4096;
 }
 
-/* HOT: ends the innermost call of a thread that has a plan. The guard is set. */
+/* HOT: in a thread that has a plan, ends the innermost call. The guard is set. */
 NOINLINE static void exit_rule(struct thread *t, uint64_t sp, uint64_t fn)
 {
 	if (t->planned->open_base) {

@@ -39,12 +39,13 @@ struct stub_memory {
 	uint8_t stubs[];
 };
 
-/* Writes stubs to @to, for execution at @as. Returns false when that is impossible. */
+/* Writes stubs to @to, for execution at @as. Returns false when a stub would not work at @as. */
 typedef bool (*stub_writer)(struct stub_memory *to, const struct stub_memory *as, void *arg);
 
 /*
  * COLD. Makes stub memory within 2 GiB of the whole module. @write writes the stubs, which need
- * @bytes bytes. The cells lead to the hooks. Returns the memory, or NULL on failure.
+ * @bytes bytes. The address of each hook is stored in the hook's cell. Returns the memory, or NULL
+ * on failure.
  */
 struct stub_memory *stub_memory_make(const struct dl_phdr_info *info, uint64_t bytes,
 				     stub_writer write, void *arg);

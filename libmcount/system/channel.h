@@ -45,7 +45,10 @@ bool channel_send(struct channel *ch, enum control_type type, void *message, siz
  */
 bool channel_wait(struct channel *ch, enum control_type type, void *answer, size_t len);
 
-/* True when a recorder listens at probe.address. No message is sent to it. */
+/*
+ * True when a recorder that runs as the user of this process or as root listens at probe.address.
+ * This function connects to the recorder, but sends no message.
+ */
 bool channel_has_recorder(void);
 
 /*

@@ -92,7 +92,10 @@ static void put_name(char *to, const char *base, const char *stamp)
 	strcpy(to + len + 1 + STAMP_LEN, ".log");
 }
 
-/* Writes the stamp of the time @seconds ago. Files with earlier stamps are too old. */
+/*
+ * Writes to @to the stamp of the time @seconds ago. A file with an earlier stamp exceeds the limit
+ * on the age.
+ */
 static void put_oldest(char *to, int64_t seconds)
 {
 	struct fst_text text;
@@ -133,7 +136,10 @@ static void delete_old(int dir_fd, const char *base, const struct stamps *stamps
 	}
 }
 
-/* Opens the directory of the log. @base: set to the prefix of its files' names */
+/*
+ * Opens the directory that contains the log's files. @base: set to the last component of @prefix.
+ * The names of the log's files begin with this component
+ */
 static int open_dir(const char *prefix, const char **base)
 {
 	char dir[FST_PATH_MAX] = ".";

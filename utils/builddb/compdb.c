@@ -111,8 +111,9 @@ static int make_room(struct compdb *db)
 }
 
 /*
- * Add an entry under its key. The table takes over the text of @entry. It takes over the text of
- * @key, too, unless an older entry has this key.
+ * Add an entry under its key, in place of an older entry with this key. On success, the table takes
+ * over the text of @entry and, if there was no older entry, the text of @key. All other texts stay
+ * with the caller.
  */
 static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *key)
 {

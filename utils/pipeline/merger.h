@@ -27,7 +27,8 @@
  * @data: the payload, on the heap; NULL: none
  * @data_len: the length of the payload. Without a payload: the CPU or 0, as in struct event
  * @depth: ENTRY, EXIT: the depth of the record
- * @source: the index of the event's source in the merger. It orders events with the same time
+ * @source: the index of the event's source in merger.sources. Events with the same time are sorted
+ *          by @source
  */
 struct queued {
 	uint64_t time_ns;
@@ -67,7 +68,10 @@ struct queue {
 	uint64_t back_ns;
 };
 
-/* Facts about the @nr events of a task; @nr_calls of them are calls of the kernel. */
+/*
+ * Facts about the @nr events of a task. @nr_calls of these events are entries to kernel functions
+ * or exits from kernel functions.
+ */
 struct survey {
 	uint64_t nr;
 	uint64_t nr_calls;

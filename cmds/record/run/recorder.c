@@ -324,8 +324,8 @@ static void put_together(struct recorder *rec)
 		.pause_fd = -1,
 	};
 	/*
-	 * A flight recording has no limit in the store. It removes old files instead
-	 * (sources/flight.c).
+	 * In a flight recording, the store gets no limit, because sources/flight.c removes the
+	 * oldest files when the files would exceed settings->max_bytes.
 	 */
 	store_limit(store, settings->flight_bytes ? 0 : settings->max_bytes, finish_all,
 		    &rec->processes);

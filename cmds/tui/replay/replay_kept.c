@@ -64,7 +64,7 @@ static int write_block(struct replay_kept *kept)
 	return ret;
 }
 
-/* Writes the lines that exist by now to the file. After that, they can be read. */
+/* Writes kept->fresh to the file. Afterwards replay_kept_load() can load these lines. */
 static int flush_lines(struct replay_kept *kept)
 {
 	struct replay_lines *fresh = &kept->fresh;

@@ -33,9 +33,9 @@ enum lead {
 	LEAD_NONE,
 	LEAD_OWN,	/* an instruction of the function itself */
 	LEAD_FAR,	/* outside of functions: bytes that look like a jump or a call */
-	LEAD_FUNC,	/* in another function: bytes that are or resemble an instruction */
+	LEAD_FUNC,	/* in another function: an instruction, or bytes like those of LEAD_FAR */
 	LEAD_GAP,	/* code between functions */
-	LEAD_GAP_MAYBE, /* undecodable code between functions: bytes that look like a jump */
+	LEAD_GAP_MAYBE, /* bytes that look like a jump, in undecodable code between functions */
 	LEAD_LANDING,	/* an exception is caught there */
 	LEAD_WORD,	/* an address in the data */
 	LEAD_TABLE,	/* an entry of a table of distances */
@@ -78,8 +78,8 @@ const char *window_check(const struct window *window, uint64_t from, unsigned by
 			 enum lead *lead);
 
 /*
- * A place. leads_find() searches for references to the bytes around the place. @site and @entry
- * mean the same as in struct window.
+ * A site for leads_find(), which searches for references to the bytes around the site. @site and
+ * @entry mean the same as in struct window.
  */
 struct lead_place {
 	uint64_t site;
@@ -113,9 +113,9 @@ void leads_deinit(struct leads *leads);
 #define cleanup_leads cleanup(leads_deinit)
 
 /*
- * Search the whole file for references to the surroundings of the @nr @places. Several threads
- * share the work. @places must be sorted by site. Short jumps of functions around a place are added
- * later by windows_fill(). Returns 0 or -ENOMEM.
+ * Search the whole file for references to the bytes around each of the @nr @places. Several threads
+ * share the work. @places must be sorted by site. This function does not find short jumps.
+ * windows_fill() finds short jumps in the code near each site. Returns 0 or -ENOMEM.
  */
 int leads_find(const struct code *code, struct insns *insns, const struct lead_place *places,
 	       size_t nr, struct leads *out);

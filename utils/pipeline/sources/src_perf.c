@@ -55,7 +55,10 @@ static uint64_t perf_next_ns(struct source *source)
 {
 	const struct src_perf *src = (const struct src_perf *)source;
 
-	/* After damage, return 0. Then the next read() comes soon, and reports the damage. */
+	/*
+	 * If damage must be reported, return 0 as the time of the next event. The merger reads the
+	 * source with the earliest event first, so perf_read() soon reports the damage.
+	 */
 	return src->has_next ? src->next.time_ns : src->damage.code ? 0 : UINT64_MAX;
 }
 
@@ -144,7 +147,10 @@ static void make_event(const struct src_perf *src, struct event *event)
 	event->cpu = MIN(src->cpu, (uint32_t)EVENT_CPU_UNKNOWN);
 }
 
-/* Store a task's name. In a growing recording, the task may be announced later. */
+/*
+ * Store a task's name. If a growing recording has not announced the task, keep the name in
+ * src->names. name_tasks() stores the name after the recording has announced the task.
+ */
 static int note_name(struct src_perf *src)
 {
 	const struct perf_record *rec = &src->next;

@@ -46,13 +46,18 @@ struct struct_def {
 	size_t nr;
 };
 
-/* Starts as { 0 } and ends with struct_defs_deinit(). */
+/*
+ * Starts as { 0 } and ends with struct_defs_deinit().
+ *
+ * @by_key: maps a key to 1 + an index in @defs. If several definitions have the key, the index is
+ *          the index of the newest definition
+ */
 struct struct_defs {
 	struct struct_def *defs;
 	size_t nr;
 	char **texts; /* texts that the names point into */
 	size_t nr_texts;
-	struct strmap by_key; /* from a key to 1 + index in @defs; the newest definition counts */
+	struct strmap by_key;
 };
 
 void struct_defs_deinit(struct struct_defs *defs);

@@ -1,4 +1,4 @@
-/* View: the columns in front of a call tree, as tables (see graph.h). */
+/* View: the columns in front of a call tree (see graph.h). */
 #include "utils/view/graph/graph_columns.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* The columns of graph, as tables. Private to utils/view/graph/graph*.c and cmds/tui. */
+/*
+ * The columns of graph: graph_func_table and graph_task_table. Private to utils/view/graph/graph*.c
+ * and cmds/tui.
+ */
 #ifndef UTRAIL_VIEW_GRAPH_COLUMNS_H
 #define UTRAIL_VIEW_GRAPH_COLUMNS_H
 

@@ -1,4 +1,4 @@
-/* The columns in front of a line of replay, as a table (see replay_columns.h). */
+/* The columns in front of a line of replay: the table replay_columns (see replay_columns.h). */
 #include "utils/view/replay/replay_columns.h"
 
 #include <errno.h>

@@ -111,7 +111,8 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			*key = diff_fields[diff->keys[i]];
 			continue;
 		}
-		if (diff->keys[i] == DIFF_FIELD_KEYS) /* the key is the name, which has no field */
+		/* DIFF_FIELD_KEYS stands for the name, for which diff_fields has no field. */
+		if (diff->keys[i] == DIFF_FIELD_KEYS)
 			continue;
 
 		const char *name =

@@ -10,8 +10,8 @@
 
 /**
  * @typedef {object} Source of a function
- * @property {string} file
- * @property {number} line its first line
+ * @property {string} file the name of the source file
+ * @property {number} line the number of the function's first line
  * @property {string} why the reason why lines are missing
  * @property {string[]} lines the lines of the function; the first one has the number `line`
  */
