@@ -1,5 +1,6 @@
 /*
- * Numbers of system calls (see syscalls.h). They come from asm/unistd.h of each ABI of the kernel.
+ * Numbers of system calls (see syscalls.h). The kernel has a header asm/unistd.h for each ABI. The
+ * numbers come from these headers.
  */
 #include "arch/syscalls.h"
 

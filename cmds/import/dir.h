@@ -1,4 +1,7 @@
-/* The directory of a recording for imported events: an existing one, or a new one. */
+/*
+ * The directory of a recording into which events are imported. The recording exists already, or is
+ * made for the events.
+ */
 #ifndef UTRAIL_CMDS_IMPORT_DIR_H
 #define UTRAIL_CMDS_IMPORT_DIR_H
 

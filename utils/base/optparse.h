@@ -20,7 +20,7 @@ enum opt_kind {
 	OPT_CONST,  /* int: @value */
 	OPT_COUNT,  /* int: each use adds one */
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
-	OPT_LIST,   /* char *: the arguments of all uses, joined by @separator; on the heap */
+	OPT_LIST,   /* char *: all arguments of the option, joined by @separator; on the heap */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */
 	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
 	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */

@@ -64,7 +64,10 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
 #define EVENT_POSIX_UNNAMED "unnamed"
 #define EVENT_POSIX_FORMAT  "DATA=%B"
 
-/* The maximum number of keys for which an event has fields. The event's text has all keys. */
+/*
+ * The maximum number of an event's keys that become fields. Further keys do not become fields, but
+ * stay in the event's text.
+ */
 #define EVENT_LINE_KEYS_MAX 64U
 
 /*

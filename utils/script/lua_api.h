@@ -51,8 +51,8 @@ struct lua_api {
 };
 
 /*
- * Load LuaJIT, which stays loaded. Returns 0. If LuaJIT is missing, or lacks a function, sets @err
- * and returns -ENOENT.
+ * Load LuaJIT, which stays loaded. Returns 0, or -ENOENT with @err if LuaJIT is missing or lacks
+ * one of the functions.
  */
 int lua_load(struct lua_api *lua, struct uft_err *err);
 

@@ -41,6 +41,8 @@ struct attached_thread {
  * @call_gadget, @return_gadget: see arch_remote_find_gadgets()
  * @room: the address of memory that the recorder has mapped in the process, for code, a stack, a
  *        thread's context, and arguments; 0: no such memory
+ * @context: the address of the part of @room for a thread's context. Before a thread calls a
+ *         function for the recorder, the recorder writes the thread's context to this part
  */
 struct attached {
 	pid_t pid;
@@ -54,7 +56,7 @@ struct attached {
 	uint64_t call_gadget;
 	uint64_t return_gadget;
 	uint64_t room;
-	uint64_t context; /* the address of the thread's context during a call */
+	uint64_t context;
 };
 
 #define ATTACHED_CLOSED         \
@@ -129,7 +131,10 @@ int attached_syscall(struct attached *w, struct attached_thread *thread, long nr
 int attached_map(struct attached *w, struct attached_thread *thread, uint64_t bytes, int64_t *at,
 		 struct uft_err *err);
 
-/* Make and remove the memory for calls (@room), by system calls of a thread. */
+/*
+ * attached_make_room() maps the memory at @room. attached_drop_room() unmaps this memory. @thread
+ * does the system calls.
+ */
 int attached_make_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 int attached_drop_room(struct attached *w, struct attached_thread *thread, struct uft_err *err);
 

@@ -86,9 +86,8 @@ int rechoosing_choose(struct rechoosing *r, struct steering *steer,
 }
 
 /*
- * Frees the patterns in @ids that @flags name.
- *
- * @flags: STEER_TRACE_INCLUDE, STEER_TRACE_EXCLUDE
+ * Frees patterns of @ids: ids->include if @flags contains STEER_TRACE_INCLUDE, and ids->exclude if
+ * @flags contains STEER_TRACE_EXCLUDE. A pattern that @ids does not have is skipped.
  */
 static void forget_patterns(uint32_t flags, struct steering_ids *ids)
 {

@@ -1,4 +1,7 @@
-/* Makes the patches of unprepared files. Chooses functions and gives them names (see patches.h). */
+/*
+ * Makes the patches of unprepared files (see patches.h). Chooses the functions to patch, and makes
+ * symbols for functions without a symbol.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,14 +128,17 @@ static void put_text(const struct cond_term *term, struct plan_cond *out, struct
 		return;
 	}
 	out->kind = term->op == COND_PREFIX ? PLAN_COND_PREFIX : PLAN_COND_TEXT;
-	/* A text that is longer than any recorded string is cut. */
+	/*
+	 * Cut the text to UINT8_MAX bytes. All strings that the probe compares are shorter than
+	 * UINT8_MAX bytes, so the cut does not change the result of a comparison.
+	 */
 	out->len = MIN(strlen(text), (size_t)UINT8_MAX);
 	strbuf_add(data, text, out->len);
 	strbuf_add(data, zeros, -data->len % sizeof(zeros));
 }
 
 /*
- * Change the condition for Python, because all arguments in Python are captured as texts. Index 0
+ * Adapt @out to Python: the probe captures all arguments of a Python function as texts. Index 0
  * stands for a missing argument. An fpargN is always missing in Python.
  */
 static void compare_text(const struct rule_set *set, const struct cond_term *term,

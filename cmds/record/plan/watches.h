@@ -9,7 +9,7 @@
 
 /*
  * Check that the program @path has the variables to watch. Returns 0 or a negative error. The error
- * text names the first missing variable and the nearest names.
+ * text names the first missing variable, and the variables with the most similar names.
  */
 int watches_check(const struct record_settings *settings, const char *path, struct uft_err *err);
 

@@ -51,8 +51,8 @@ bool stopped_encode_inherited(pid_t pid, int fd, struct strbuf *out);
 void stopped_encode_environment(pid_t pid, struct strbuf *out);
 
 /*
- * Returns the flags (proc_fork.flags) of the task's current clone(2). The call need not be noted by
- * stopped_begin().
+ * Returns the flags (proc_fork.flags) of the task's current clone(2), even if stopped_begin() has
+ * not noted this system call.
  */
 uint64_t stopped_clone_flags(pid_t tid);
 

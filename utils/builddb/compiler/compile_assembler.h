@@ -11,7 +11,10 @@
  */
 void compile_parse_assembler(struct compile *compile, const struct words *argv);
 
-/* For a command without -o: append to @out the name of the output file that @source gets. */
+/*
+ * For a command without -o: append to @out the name of the file that the assembler makes from
+ * @source.
+ */
 void compile_assembler_output(const struct compile *compile, const char *source,
 			      struct strbuf *out);
 

@@ -130,7 +130,8 @@ struct attach_choice {
  * @slot: the address of the call's return slot
  * @ret: the return address in the slot
  * @addr: the address of the function; for a library call, plan_call_site.addr
- * @sp: the stack pointer when the function calls the hooks of -finstrument-functions; 0: none
+ * @sp: if the function calls the hooks of -finstrument-functions: the stack pointer at the calls of
+ *      the hooks; otherwise 0
  * @is_library_call: 1 for a library call. The probe skips such a call if
  *                   !libcall_has_frames(@addr)
  */
@@ -175,8 +176,12 @@ enum attach_change_flags {
 	 * change is present, the previous change must stay
 	 */
 	ATTACH_CHANGE_ON_FORMER = 1,
-	ATTACH_CHANGE_ISLAND = 2, /* without the change, no thread comes to attach_change.site */
-	ATTACH_CHANGE_EVENT = 4,  /* the change is not about a function */
+	/*
+	 * The change is a jump in padding. Threads execute this padding only while the change is
+	 * in the text
+	 */
+	ATTACH_CHANGE_ISLAND = 2,
+	ATTACH_CHANGE_EVENT = 4, /* the change is not about a function */
 };
 
 /*

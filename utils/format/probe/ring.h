@@ -31,7 +31,7 @@
 #define ARENA_MAGIC	  0x616e6572412e7475ULL
 
 enum ring_state {
-	RING_FREE = 0,	   /* free; the owning process may take it */
+	RING_FREE = 0,	   /* not in use; a thread of the owning process may take the ring */
 	RING_CLAIMED = 3,  /* the thread that has taken the ring prepares it */
 	RING_LIVE = 1,	   /* a thread writes to it */
 	RING_DONE = 2,	   /* the thread ended; the writer empties the ring, then sets RING_FREE */

@@ -304,8 +304,8 @@ static int read_frames(struct code *code, const uint8_t *bytes, uint64_t len, ui
 		uint64_t len = take_unsigned(&c, 4);
 
 		/*
-		 * The length 0 marks the end of the entries. The length ~0 announces that a length
-		 * of 8 bytes follows. No tool writes ~0 in .eh_frame.
+		 * The length 0 marks the end of the entries. The length ~0 announces that the
+		 * length follows as a 64-bit number. No tool writes ~0 in .eh_frame.
 		 */
 		if (len < 4 || len > (uint64_t)(c.end - c.at))
 			break;
@@ -346,7 +346,10 @@ static int compare_extent(const void *a, const void *b)
 	return (x->end < y->end) - (x->end > y->end);
 }
 
-/* Returns how many functions at the beginning are in order. */
+/*
+ * Returns @nr if all functions are in the order of compare_extent(). Otherwise returns the index of
+ * the first function that is out of order.
+ */
 static size_t count_sorted(const struct code_func *funcs, size_t nr)
 {
 	size_t sorted = nr ? 1 : 0;
@@ -634,7 +637,10 @@ int code_add_funcs(struct code *code, const struct code_func *funcs, size_t nr)
 	return ret < 0 ? ret : sort_funcs(code);
 }
 
-/* Number of functions in a piece: work of some 10 ms, with half a megabyte of temporary data. */
+/*
+ * The default of code_piece(). For this number of functions, a thread needs about 10 ms, and half a
+ * megabyte of temporary data.
+ */
 #define PIECE	    1024
 #define THREADS_MAX 8
 

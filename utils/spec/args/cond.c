@@ -51,7 +51,7 @@ static bool take_cond_word(struct parse *p, const char *word)
 	return true;
 }
 
-/* Parse the number of an argument or of bits. Returns 0 when there is no number. */
+/* Parse the index of an argument, or a size in bits. Returns 0 when there is no number. */
 static unsigned take_number(struct parse *p)
 {
 	unsigned number = 0;

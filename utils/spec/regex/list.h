@@ -1,4 +1,4 @@
-/* Lists of specs, as options have them: `a;b;c`. */
+/* Lists of specs, as in the arguments of options: `a;b;c`. */
 #ifndef UTRAIL_UTILS_SPEC_LIST_H
 #define UTRAIL_UTILS_SPEC_LIST_H
 
@@ -28,7 +28,7 @@ bool spec_list_next(const char *list, struct spec_piece *piece);
  */
 size_t spec_item_length(const char *text, size_t max);
 
-/* True when @text begins with @word, in upper or lower case. */
+/* True when @text begins with @word. Upper case and lower case are not distinguished. */
 static inline bool spec_begins_with(const char *text, const char *word)
 {
 	return strncasecmp(text, word, strlen(word)) == 0;

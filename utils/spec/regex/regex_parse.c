@@ -376,7 +376,7 @@ static long parse_number(struct parse *p)
 	}
 }
 
-/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". @high: -1: there is no limit. */
+/* Parse "{2}", "{2,}", "{,3}" or "{2,3}". *@high gets -1 if there is no upper limit. */
 static bool parse_interval(struct parse *p, long *low, long *high)
 {
 	*low = parse_number(p);

@@ -8,8 +8,9 @@
 #include "utils/view/graph/tree.h"
 
 /*
- * @func: compare only calls of this function; NULL: all calls. @is_picture: make SVG instead of
- *        text
+ * @func: compare only calls to functions with this name, and the calls inside such calls; NULL:
+ *        compare all calls
+ * @is_picture: make SVG instead of text
  */
 struct graph_diff_config {
 	enum color_mode color;

@@ -367,7 +367,7 @@ static const struct func *func_of_point(struct tree *tree, uint64_t id)
 
 /*
  * Add to @node how much a counter grew during the innermost call. The event of the counter comes
- * before the end of the call. If the call itself is left out, nothing is added.
+ * before the end of the call. If the tree does not contain this call, nothing is added.
  */
 static void add_counter(struct tree *tree, struct tree_node *node, const struct event *event)
 {

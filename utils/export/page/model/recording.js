@@ -45,11 +45,15 @@ import { Sources } from "./sources.js";
 
 /** @typedef {{ from: number, to: number }} Range in ns since base (Meta) */
 
-/** A function with this prefix stands for a wait: during its calls, the thread did not run. */
+/**
+ * A function whose name begins with this prefix stands for a wait. During a call to such a
+ * function, the thread did not run.
+ */
 const WAIT = "linux:schedule";
 
 /**
- * Returns the same data with a number added to all times.
+ * Returns a copy of `meta`. In the copy, `base` is smaller by `shift`, and the times since base are
+ * larger by `shift`.
  * @param {Meta} meta
  * @param {number} shift in ns
  * @returns {Meta}
@@ -184,7 +188,7 @@ export class Recording {
 	}
 
 	/**
-	 * Sets the data of a task that was read.
+	 * Stores the data of a task after the data was read.
 	 * @param {number} task
 	 * @param {import("../data/decode.js").TaskArrays} arrays
 	 */
