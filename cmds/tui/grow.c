@@ -71,7 +71,10 @@ void grow_close_calls(struct tui *tui)
 	tui->wanted_func = NULL;
 }
 
-/* Ends the growth of the replay. Its present lines stay on the screen. */
+/*
+ * Ends the growth of the replay. The present lines of the replay stay on the screen. The text of
+ * @err is shown as a note, and @err is cleared.
+ */
 static int end_replay(struct tui *tui, struct uft_err *err)
 {
 	tui->calls.grows = false;

@@ -1,4 +1,4 @@
-/* Entries of calls under rules and filters (see planned.h). */
+/* Handles calls that begin while rules or filters apply (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/hot/callers.h"
@@ -65,7 +65,10 @@ static void switch_off(struct thread *t)
 	__atomic_store_n(&probe.is_on, false, __ATOMIC_RELAXED);
 }
 
-/* Obeys trace_on and trace_off of a rule. They switch recording for all threads of the process. */
+/*
+ * Obeys the actions trace_on and trace_off of a rule. These actions switch recording on or off for
+ * all threads of the process.
+ */
 static void obey_switches(struct thread *t, const struct plan_rule *rule)
 {
 	if (rule->flags & PLAN_TRACE_ON)

@@ -85,8 +85,8 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 }
 
 /*
- * The list of open calls has no room for a call. If the plan records the call, counts the call as
- * too deep.
+ * Called when the list of open calls has no room for a call. If the call would be recorded, calls
+ * note_too_deep().
  */
 NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 {

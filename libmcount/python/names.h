@@ -36,7 +36,7 @@ static inline uint64_t name_address(name_facts facts)
 	return facts << CALLABLE_VALUE_BITS >> (CALLABLE_VALUE_BITS + NAME_SHIFT);
 }
 
-/* Returns the values to record, as bits (CALLABLE_RESULT). */
+/* Returns a set of bits, one for each recorded value of a call (see CALLABLE_RESULT). */
 static inline uint64_t name_values(name_facts facts)
 {
 	return facts >> NAME_VALUES_SHIFT;

@@ -157,7 +157,7 @@ static bool has_own(void)
 
 /*
  * skip_end() hides the end of sys.setprofile() from the program's profile function. While Python
- * calls skip_end(), this variable holds the program's function.
+ * calls skip_end(), this variable holds the program's profile function.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

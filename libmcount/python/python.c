@@ -105,8 +105,8 @@ static bool is_about_site(struct py_object *args)
 
 /*
  * True when the Python program begins with @event. The events of the interpreter's own start do not
- * count. If a host program embeds the interpreter, the host begins the Python program: code outside
- * Python executes a string or imports a module.
+ * count. In a host program that embeds the interpreter, the Python program begins when native code
+ * executes Python source code or imports a module.
  */
 static bool is_beginning(const char *event, struct py_object *args)
 {

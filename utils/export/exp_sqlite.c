@@ -395,8 +395,9 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 }
 
 /*
- * Write the innermost call, which ends at @event. If @is_own, the event is the end of this call.
- * Otherwise the end of this call is missing.
+ * Write the innermost call or wait, which nest_next() has ended at @event.
+ *
+ * @is_own: @event is the EXIT of the written call
  */
 static int put_end(struct sqlite_export *s, const struct event *event, const struct func *func,
 		   bool is_own, const char *retval)

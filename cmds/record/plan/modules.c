@@ -15,7 +15,10 @@
 #include "utils/object/names/symtab.h"
 #include "utils/spec/args/aliases.h"
 
-/* The maximum number of files that are remembered. A program may name any number of files. */
+/*
+ * The maximum number of files that are remembered. Without this limit, a traced program could make
+ * the recorder remember any number of files.
+ */
 #define KNOWN_MODULES_MAX 262144
 
 /*
@@ -161,7 +164,10 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 					      asked.module);
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
-	/* A step may replace the names that earlier steps have chosen. So the last step decides. */
+	/*
+	 * Each of these three steps may replace the displayed names of functions. The last step
+	 * decides.
+	 */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);
 	return ret;

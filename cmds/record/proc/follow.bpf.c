@@ -635,7 +635,7 @@ int see_exec(uint64_t *ctx)
 	s->record.args[0] = bpf_get_current_uid_gid();
 	mark->tid = mark->pid;
 	s->record.tid = mark->pid;
-	/* The texts must be put in the order of enum wire_text. */
+	/* In a record, the texts must follow each other in the order of enum wire_text. */
 	put_file(WIRE_FILE, (uint64_t)BPF_CORE_READ(mm, exe_file));
 	if (is_script)
 		put_kernel_string(s, WIRE_FROM, BPF_CORE_READ(bprm, filename));

@@ -183,7 +183,8 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/*
-		 * First learn if the program has ended: this changes the effect of an interrupt.
+		 * First check whether the program has ended. After the program's end, an interrupt
+		 * has another effect.
 		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)

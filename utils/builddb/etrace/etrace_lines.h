@@ -41,7 +41,7 @@ void etrace_put(struct etrace_lines *lines, const char *fmt, ...) PRINTF_FORMAT(
 /* Write @text, which may be empty, as one or more lines with @tag. */
 void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text text);
 
-/* Write @text, "NAME=value", as one or more lines with Env. */
+/* Write an environment variable as one or more lines with the tag Env. @text: "NAME=value" */
 void etrace_put_variable(struct etrace_lines *lines, struct text text);
 
 /* Write argument @number, counted from 0. An empty argument has no lines. */

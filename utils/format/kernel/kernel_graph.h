@@ -16,7 +16,7 @@ enum kernel_graph_kind {
 	KERNEL_GRAPH_EXIT,
 };
 
-/* A field of a record: offset and size in bytes. Size 0: the recorded kernel does not have it. */
+/* A field of a record: offset and size in bytes. Size 0: the recorded kernel has no such field. */
 struct kernel_field {
 	uint16_t offset;
 	uint16_t size;

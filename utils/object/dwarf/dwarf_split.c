@@ -253,7 +253,7 @@ static struct dwarf_package *open_package(const char *module)
 	return package;
 }
 
-/* Add the sections of unit @id in the package. */
+/* Look up unit @id in @package, and add the unit's sections to @parts. */
 static void parts_of_package(const struct dwarf_package *package, uint64_t id, struct parts *parts)
 {
 	const struct index *index = &package->index;
@@ -288,7 +288,10 @@ void dwarf_splits_deinit(struct dwarf_splits *splits)
 	splits->missing = NULL;
 }
 
-/* Returns false when no more bytes may be read. */
+/*
+ * Count @bytes bytes as read. Returns false, and counts nothing, when fewer than @bytes bytes may
+ * still be read.
+ */
 static bool take_bytes(struct dwarf_splits *splits, uint64_t bytes)
 {
 	if (bytes > splits->bytes_left) {
@@ -321,7 +324,7 @@ static void add_part_of_module(struct parts *parts, const struct elf_file *modul
 	add_part(parts, name, bytes);
 }
 
-/* Add a section to @elf. @name_at: its name in the section of names. */
+/* Add a section to @elf. @name_at: the offset of the section's name in the section of names. */
 static bool add_section(Elf *elf, size_t name_at, uint32_t type, const void *bytes, size_t size)
 {
 	Elf_Scn *scn = elf_newscn(elf);

@@ -77,8 +77,8 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 }
 
 /*
- * Take events of the source @next, up to the time of the next record. At least the first event is
- * taken.
+ * Take events of next->src. These events come before the task's next record, and are not later than
+ * next->until_ns or @limit_ns. Events at the time next->time_ns are taken in any case.
  */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
@@ -572,7 +572,10 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 	return passed < 0 ? err_set_errno(err, passed, "cannot filter by time") : passed;
 }
 
-/* For a lane that is dry: release held calls that have lasted long enough by now. */
+/*
+ * Called when the lane has no events now (LANE_DRY). Release the held calls that have reached their
+ * time thresholds at lane_limit_ns().
+ */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {
 	int ret = make_room(lane, stg_time_room(&lane->time, 0));

@@ -1,4 +1,4 @@
-/* Pairs of callers and callees: a call tree, added up by pairs of functions. */
+/* Pairs of caller and callee. For each pair, the calls and times in a call tree are added up. */
 #ifndef UTRAIL_VIEW_CALLERS_H
 #define UTRAIL_VIEW_CALLERS_H
 

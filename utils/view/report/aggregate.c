@@ -394,8 +394,8 @@ static void merge_task(struct task_stats *to, struct task_stats *from)
 	to->total_ns += from->total_ns;
 	to->sched_ns += from->sched_ns;
 	/*
-	 * If CPUs are wanted, one aggregate gets all events of a task. Therefore at most one of
-	 * @from and @to has CPUs.
+	 * If CPUs are wanted, tasks are not divided among threads: all events of a task go to one
+	 * aggregate. Therefore at most one of @from and @to has CPUs of the task.
 	 */
 	if (from->nr_cpus) {
 		free(to->cpus);
