@@ -10,7 +10,7 @@
 
 #include "utils/base/err.h"
 
-/* The size of 128 bits in hexadecimal digits, with a NUL. */
+/* The size of a secret in bytes: 128 bits as 32 hexadecimal digits, and a NUL. */
 #define GATE_SECRET_BYTES 33
 
 /*

@@ -45,7 +45,12 @@ void threads_begin(void);
 void threads_join_this(void);
 void threads_see_this(void);
 
-/* COLD, with the GIL: make new threads of the main interpreter report their calls. */
+/*
+ * COLD, with the GIL. Sets the probe's profile function for each new thread of the interpreter
+ * @main. The thread then reports its calls. A thread with a profile function of its own is left
+ * out. With @has_hooks, or if the calling thread belongs to another interpreter, no profile
+ * function is set.
+ */
 void threads_join_new(void);
 
 /* HOT, with the GIL. Calls no function. True when the interpreter @main has no new thread. */

@@ -9,7 +9,10 @@
 #include "utils/base/escape.h"
 #include "utils/builddb/deps_walk.h"
 
-/* The cost of sorting a path into the list: some fifteen comparisons. */
+/*
+ * The cost of sorting one path into the list, in steps (files_spend()). The cost assumes about
+ * fifteen comparisons for each path.
+ */
 #define SORT_COST 200
 
 /*
@@ -217,7 +220,7 @@ static void put_targets(const struct deps_walk *walk, const struct made *made, s
 	sink_lit(sink, ":");
 }
 
-/* Set the mark of each input that @declared has for @target. @is: the new value of the marks */
+/* For each file that @declared lists as an input of @target, set the mark of the file to @is. */
 static void mark_declared(const struct files *files, const struct make_rules *declared,
 			  uint32_t target, uint8_t *marks, bool is)
 {

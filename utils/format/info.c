@@ -20,8 +20,8 @@ typedef bool (*get_fn)(struct info *info, const struct info_line *line, struct t
  * @bit: the item to which the line belongs; 0: none
  * @put, @get: write and parse the text after the prefix
  * @offset: the offset of the field in struct info
- * @lines: the number in a "lines=NUMBER" line; 0: put_lines() computes the number
- * @names: the names of a pair of numbers
+ * @lines: the number that put_lines() writes; 0: put_lines() computes the number
+ * @names: the text that put_pair() writes in parentheses ("read / write")
  */
 struct info_line {
 	const char *prefix;

@@ -148,7 +148,7 @@ struct elf_symbols {
  */
 bool elf_has_too_long_names(const struct elf_file *file, size_t bytes);
 
-/* Set @err: the names of symbols in the file @path are too long. Returns -EFBIG. */
+/* Write to @err that the symbol names in the file @path are too long. Returns -EFBIG. */
 int elf_too_long_names(const char *path, struct uft_err *err);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * A trace.dat, the file of trace-cmd (versions 6 and 7): its content, and the offsets of its
- * records.
+ * Reads a trace.dat, the file of trace-cmd. Versions 6 and 7 of the file format are known. The
+ * records are not read: struct tracedat has the offsets of the records in the file.
  */
 #ifndef UTRAIL_TRACECMD_TRACEDAT_H
 #define UTRAIL_TRACECMD_TRACEDAT_H

@@ -59,7 +59,8 @@ struct indexed_task {
  *         releases the lock
  * @lock: protects all members after it
  * @tasks: tasks with calls or events, in the order of reading
- * @names: names of @nr_names functions, by number, each with its NUL
+ * @names: @nr_names names of functions, in the order of the functions' numbers; a NUL ends each
+ *         name
  * @calls: the number of calls for each function
  * @kinds: names of kinds of events, like @names
  * @per_kind: the number of events for each kind
@@ -67,8 +68,8 @@ struct indexed_task {
  * @processes: executions in JSON, separated by commas; @nr_left_out of them were left out
  * @sources: JSON members (sources_put()); empty before everything is read
  * @base_ns: the time when the recording began
- * @zero_ns: the time of the first record, relative to @base_ns; in time ranges, the time of the
- *         first record is 0
+ * @zero_ns: the time of the first record, relative to @base_ns; in a time range, a time with a
+ *         unit counts from the first record
  * @is_done: reading has ended; an error is in @failure
  * @ended_ns: the time when @is_done was set, by the monotonic clock
  */

@@ -9,7 +9,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * @words: @nr words and a NULL, as an argv, on the heap; NULL while empty
+ * @words: an array like argv: @nr words, and then NULL. The array and the words are on the heap. If
+ *         @nr is 0, @words may be NULL
  *
  * Starts as { 0 } and ends with words_deinit().
  */

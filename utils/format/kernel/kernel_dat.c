@@ -354,7 +354,9 @@ static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta
 	return 0;
 }
 
-/* Read the record at page->at. @head bytes are before its data. */
+/*
+ * Read the record at page->at: @head bytes, and then @len bytes of data. Returns 1 or -EBADMSG.
+ */
 static int take_kernel_record(struct kernel_page *page, size_t head, size_t len,
 			      struct kernel_record *rec, struct uft_err *err)
 {
@@ -402,7 +404,7 @@ int kernel_page_next(struct kernel_page *page, struct kernel_record *rec, struct
 		if (page->end - page->at < 2 * WORD)
 			return bad_record(page, "is cut off", err);
 
-		/* The length includes the word that has the length. */
+		/* The second word is the length, in bytes, of this word and the data together. */
 		uint32_t len = get_u32(page->at + WORD, page->is_big_endian);
 
 		if (len < WORD)

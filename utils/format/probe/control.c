@@ -85,7 +85,10 @@ SHAPE(status, STATUS, 0);
 SHAPE(status_is, STATUS_IS, 0);
 SHAPE(working, WORKING, 0);
 
-/* The first bytes of the header, including the version. All versions have them. */
+/*
+ * The number of bytes from the start of the header to the end of the field `version`. Messages of
+ * all versions begin with the same fields.
+ */
 #define COMMON_BYTES offsetof(struct control_header, flags)
 
 static enum control_verdict check_header(const struct control_header *h, size_t len)

@@ -1,4 +1,7 @@
-/* Finds the functions of a file, stripped or not: their starts, and whether they can get a hook. */
+/*
+ * Finds the functions of a file, even if the file is stripped. For each function, the result has
+ * the addresses and the kind. The kind tells whether the function can get a hook.
+ */
 #ifndef UTRAIL_OBJECT_FUNCTIONS_H
 #define UTRAIL_OBJECT_FUNCTIONS_H
 

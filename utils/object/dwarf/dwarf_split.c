@@ -20,8 +20,8 @@
 #define COLUMNS_MAX	  8
 
 /*
- * A section of the file that make_file() makes. @name: its name in that file; in a split file,
- * ".dwo" follows the name
+ * A section of the ELF file that make_file() makes. @name: the section's name in this ELF file. In
+ * a split file or a package, ".dwo" follows the name.
  */
 struct part {
 	const char *name;
@@ -50,7 +50,11 @@ struct parts {
 	size_t nr;
 };
 
-/* Get the unpacked bytes of section @name. Returns false when there are none. */
+/*
+ * Get the bytes of section @name. A compressed section is unpacked. Returns false when the section
+ * is missing or empty, cannot be unpacked, or exceeds the limit of unpacked sections
+ * (UNPACKED_PER_BYTE).
+ */
 static bool section_bytes(const struct elf_file *file, const char *name, struct part *part)
 {
 	struct elf_section sec;
@@ -144,8 +148,8 @@ static bool open_index(const struct elf_file *package, struct index *index)
 		.is_big_endian = package->head.e_ident[EI_DATA] == ELFDATA2MSB,
 	};
 	/*
-	 * The version is at the start. In version 5, it has two bytes, and two zeros follow. In
-	 * version 2, it has four bytes.
+	 * The index begins with a version number. In version 5, this number has two bytes, and two
+	 * zero bytes follow. In version 2, the number has four bytes.
 	 */
 	index->is_version_5 = get_u16(index->data, index->is_big_endian) == 5;
 	index->nr_columns = index_u32(index, 4);

@@ -23,7 +23,7 @@ static void resync_depth(struct stg_indent *stage, const struct event *event)
 	bool is_exit = event->type == EVENT_EXIT;
 	size_t unseen = nr_unseen(stage->calls, event);
 
-	/* The depths of the kernel's calls are counted separately. */
+	/* The depth in the record of a kernel call does not count the calls of the program. */
 	if (event->type > EVENT_EXIT || event_is_kernel_call(event))
 		return;
 	if (stage->wants_depth)
@@ -54,7 +54,10 @@ void stg_indent_more(struct stg_indent *stage, uint64_t last_ns)
 	stage->exec_ns = task_next_exec_ns(stage->calls->task, last_ns);
 }
 
-/* Drop the calls that are switched off. Their depth has been counted. */
+/*
+ * Drop ENTRY and EXIT events with EVENT_OFF. The depths of the kept events already count the
+ * dropped calls. Returns the number of kept events.
+ */
 static size_t drop_off(struct event *events, size_t nr)
 {
 	size_t kept = 0;

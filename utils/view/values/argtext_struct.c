@@ -5,7 +5,9 @@
 
 #include "utils/pipeline/recording/data.h"
 
-/* The limit of the shown elements of an array. */
+/*
+ * At most this many elements of an array are shown. This limit does not apply to an array of char.
+ */
 #define ELEMENTS_MAX   8
 /*
  * The limit of nesting. Recorders write no deeper structs (utils/object/dwarf/dwarf_struct.c), but

@@ -226,8 +226,8 @@ static bool is_same_text(const struct strbuf *a, const struct strbuf *b)
 }
 
 /*
- * Adds @range, and takes over its lists. Returns its number (at least 1), or 0 when memory is
- * short.
+ * Adds @range, and takes over the lists in @range. Returns the number of the range, which is at
+ * least 1. When memory is short, returns 0, and the caller still owns the lists.
  */
 static uint32_t add_range(struct callables *all, struct callable_range *range)
 {

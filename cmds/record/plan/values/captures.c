@@ -75,7 +75,7 @@ static void size_boxes(struct argspecs *list, unsigned elements)
 	}
 }
 
-/* The argument @self of ask_debug() and ask_table(), for one function. */
+/* The argument @self of ask_debug() and ask_table(): the settings, and the captured function. */
 struct asked {
 	const struct capture_settings *settings;
 	const struct capture_subject *subject;
@@ -110,7 +110,7 @@ static int ask_debug(void *self, int about, struct argfound *found)
 	return told;
 }
 
-/* Looks up a function of the C or C++ library in the tables. */
+/* Looks up the function in the table of library functions (autoargs.h). */
 static int ask_table(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
