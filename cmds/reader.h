@@ -27,8 +27,8 @@ const char *reader_data_dir(const struct opts *opts);
 int reader_open_data(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Close the recording after all of it was shown. Prints debug messages, and warnings about
- * functions without names.
+ * Print debug messages, and warnings about functions without names. Then close the recording. Call
+ * this function after all output about the recording.
  */
 void reader_close_data(struct trace_data *data, const struct opts *opts);
 
@@ -39,8 +39,8 @@ void reader_close_data(struct trace_data *data, const struct opts *opts);
 int reader_open_growing(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Open a recording like reader_open_data(). If it has no records, returns what
- * reader_check_records() returns.
+ * Open a recording with reader_open_data(), and call reader_check_records(). If the result of
+ * reader_check_records() is not 0, close the recording again, and return this result.
  */
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 

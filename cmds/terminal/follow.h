@@ -31,11 +31,12 @@ struct follow {
 };
 
 /*
- * A view of calls while they are recorded. Each of the functions @grow and @pause may be NULL. A
- * function gets view.self, and returns 0 or a negative errno.
+ * A view for follow_run(), with two more functions. @grow and @pause may be NULL. Each function
+ * gets view.self, and returns 0 or a negative errno.
  *
  * @grow: called when the pipeline may have new tasks; sets @err
- * @pause: called when all complete events have been shown; shows calls that began before @since_ns
+ * @pause: called when all complete events have been shown. Shows each open call that began
+ *         before @since_ns and is not shown yet
  */
 struct follow_view {
 	struct view view;

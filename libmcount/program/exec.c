@@ -50,7 +50,10 @@ static struct {
 	void *execve, *execvpe, *fexecve, *posix_spawn, *posix_spawnp;
 } next;
 
-/* LD_PRELOAD=<the probe>, and the variable with the recorder's address. */
+/*
+ * The two variables that the probe adds to an environment: LD_PRELOAD=<the probe> in @preload, and
+ * the variable with the recorder's address in @socket_var.
+ */
 static char preload[PRELOAD_LEN + 4096];
 static char socket_var[sizeof(CONTROL_ENV_SOCKET "=") + sizeof(probe.address)];
 
@@ -126,7 +129,14 @@ static bool measure(char *const envp[], struct environment *env)
 	return env->nr <= VARS_MAX && (!env->preload || strlen(env->preload) <= OTHERS_MAX);
 }
 
-/* Writes all variables to @vars. @vars has space for env->nr variables, two more, and the NULL. */
+/*
+ * Writes the new program's environment to @vars: the variables of @envp, but with the LD_PRELOAD of
+ * merge_preload(), and with @socket_var.
+ *
+ * @vars: has space for env->nr + 3 pointers: the variables of @envp, the two added variables, and
+ *        the NULL at the end
+ * @room: the space for merge_preload()
+ */
 static void merge_variables(char *const envp[], const struct environment *env, char **vars,
 			    char *room)
 {

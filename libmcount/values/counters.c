@@ -209,7 +209,7 @@ static bool open_into(struct open_counter *members, const struct set *set, uint3
 	return true;
 }
 
-/* Opens all counters of a set. Returns bits of the counters that cannot be opened. */
+/* Opens all counters of a set. If counter i cannot be opened, bit i of the result is 1. */
 static uint32_t open_set(struct thread_counters *t, enum counter_set which)
 {
 	const struct set *set = &sets[which];

@@ -57,7 +57,10 @@ void fst_put_errno(struct fst_text *text, int number);
 void fst_put_address(struct fst_text *text, const void *address, size_t len);
 /* Append a time in UTC: "2026-11-23 01:02:03.123456". @between: ' ', or 'T'. */
 void fst_put_time(struct fst_text *text, const struct timespec *time, char between);
-/* Append a time given in microseconds since 1970. On some machines time_t has only 32 bits. */
+/*
+ * Like fst_put_time(), for a time of @us microseconds since 1970-01-01 UTC. On machines with a
+ * time_t of 32 bits, @us can express later times than a struct timespec.
+ */
 void fst_put_time_us(struct fst_text *text, int64_t us, char between);
 
 /* Returns the name of an error number of this machine, or NULL. */

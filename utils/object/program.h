@@ -54,8 +54,10 @@ static inline bool object_is_instrumented(const struct object_program *program)
 }
 
 /*
- * Check the program @path. Returns 0, or a negative errno when it cannot be read. The text in @err
- * names @path.
+ * Find facts about the file @path, and store the facts in @program. Returns 0 on success. A file
+ * that is not an ELF file is no error: @program->kind is OBJECT_SCRIPT or OBJECT_OTHER. If the file
+ * cannot be opened, or is a directory, returns a negative errno with @err. The text in @err names
+ * @path.
  */
 int object_check_program(const char *path, struct object_program *program, struct uft_err *err);
 

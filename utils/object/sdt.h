@@ -32,15 +32,19 @@ struct sdt_probes {
 };
 
 /*
- * Load the static probes of @file. Returns 0, -ENOMEM, or -EINVAL with @err if a note is damaged.
- * Notes of big-endian files are ignored. @out is empty after a failure.
+ * Load the static probes of @file. Notes of big-endian files are ignored. Returns 0 on success. If
+ * memory is short, returns -ENOMEM with @err. If a note is damaged, returns -EINVAL with @err.
+ * After a failure, @out is empty.
  *
  * @path: the file's name in errors
  */
 int sdt_probes_load(const struct elf_file *file, const char *path, struct sdt_probes *out,
 		    struct uft_err *err);
 
-/* Like sdt_probes_load(), for the file @path. Errors of elf_file_open() are also returned. */
+/*
+ * Like sdt_probes_load(), for the file @path. If elf_file_open() fails, returns the error of
+ * elf_file_open(), and leaves @out unchanged.
+ */
 int object_sdt_load(const char *path, struct sdt_probes *out, struct uft_err *err);
 
 void sdt_probes_deinit(struct sdt_probes *probes);

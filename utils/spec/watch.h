@@ -19,8 +19,9 @@ struct watch_spec {
 };
 
 /*
- * Parse items "cpu" and "var:NAME", separated by ';'. Returns 0, -ENOMEM, or -ERR_USAGE with the
- * column and the error.
+ * Parse the items of @text, separated by ';'. Each item is "cpu" or "var:NAME". Returns 0, or a
+ * negative error with @err. For any other item, returns -ERR_USAGE, and the text in @err names the
+ * item's column. If memory is short, returns -ENOMEM. After an error, @out is unchanged.
  */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);

@@ -1,4 +1,7 @@
-/* Decides when a recording ends, from living processes and interrupts. Makes no system calls. */
+/*
+ * Decides when a recording ends. The decision depends on the living processes and on interrupts.
+ * Only the callbacks (struct alive_ops) make system calls.
+ */
 #ifndef UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 #define UTRAIL_CMDS_RECORD_BASE_ALIVE_H
 
@@ -32,7 +35,7 @@ struct alive {
 	bool is_alone; /* do not wait for processes that the program left running */
 	/* after ALIVE_REST_TICKS, there were still processes that the program left running */
 	bool has_left_rest;
-	/* the recorder has looked for unknown processes since the last known process was added */
+	/* the recorder has looked for unknown processes after the last call of alive_add() */
 	bool has_looked;
 };
 

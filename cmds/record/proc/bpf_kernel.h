@@ -142,8 +142,9 @@ struct task_struct {
 } OF_KERNEL;
 
 /*
- * The ways in which a process is made. The values equal those of enum proc_fork_how. eBPF programs
- * cannot include the header of that enum. FORK_SIGNAL and FORK_WAITS are constants of clone(2).
+ * WIRE_BY_FORK, WIRE_BY_VFORK and WIRE_BY_CLONE tell how a task was made. The values equal
+ * PROC_BY_FORK, PROC_BY_VFORK and PROC_BY_CLONE of enum proc_fork_how. eBPF programs cannot include
+ * the header of that enum. FORK_SIGNAL and FORK_WAITS are bits in the flags of clone(2).
  */
 #define WIRE_BY_FORK  1
 #define WIRE_BY_VFORK 2

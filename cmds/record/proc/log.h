@@ -39,7 +39,7 @@ int proc_log_open(struct proc_log *log, const struct record_settings *settings,
 /*
  * Write a record with the payload @log->payload, and empty the payload. proc_log_write() uses the
  * current time as the time of the record. proc_log_write_at() uses @time_ns, a time of the
- * recording's clock. Errors are noted in the store.
+ * recording's clock. store_note_error() notes errors in @log->store.
  */
 void proc_log_write(struct proc_log *log, enum proc_kind kind, pid_t tid, pid_t pid);
 void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind kind, pid_t tid,

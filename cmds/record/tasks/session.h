@@ -50,7 +50,12 @@ struct sessions {
 
 void sessions_deinit(struct sessions *sessions);
 
-/* Make an image, owned by @sessions, of process @pid that runs @exe. NULL: memory is short. */
+/*
+ * Make an image of process @pid, and add the image to @sessions. @sessions owns the image. Returns
+ * NULL when memory is short.
+ *
+ * @exe: the path of the program that the process runs; the image gets a copy of the path
+ */
 struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe);
 
 /* Add a module to the map of the session. Returns 0 or -ENOMEM. */

@@ -16,15 +16,16 @@
 struct response_file;
 
 /*
- * Ends with responses_deinit(). The caller sets @listener and @is_big_endian.
+ * Response files. The struct ends with responses_deinit(). The caller sets @listener,
+ * @is_big_endian and @is_unlimited.
  *
  * @listener: for executions_load_heard()
  * @is_big_endian: byte order of the recording
- * @is_unlimited: @bytes has no limit; otherwise, a file counts as unreadable if @bytes would exceed
- *         RESPONSES_MAX
- * @all, @nr: the files, in the order of the recording
- * @last_of: for each execution: 1 + the index of the execution's last file
- * @bytes: bytes of all texts
+ * @is_unlimited: @bytes has no limit; false: a response file counts as unreadable if its text would
+ *         make @bytes exceed RESPONSES_MAX
+ * @all, @nr: the response files, in the order of the recording
+ * @last_of: for each execution: 1 + the index of the execution's last response file in @all
+ * @bytes: the total length of the texts in @all, in bytes
  */
 struct responses {
 	struct executions_listener listener;

@@ -1,4 +1,7 @@
-/* Texts of the page: strings, and marks. A mark is an event, or a gap where records were lost. */
+/*
+ * Texts for the page of `dump --format=html` and for `utrail show`: quoted strings, and the texts
+ * of marks. A mark stands for an event, or for a gap where records were lost.
+ */
 #ifndef UTRAIL_EXPORT_PAGE_MARKS_H
 #define UTRAIL_EXPORT_PAGE_MARKS_H
 

@@ -20,8 +20,8 @@
 #define NAME_MAX_BYTES	      1024U
 
 /*
- * Add an event with the properties of its range of ids. The function takes ownership of @name,
- * which is on the heap.
+ * Add a type of event with this id and name. The other properties come from event_kind_fixed(id).
+ * The function takes ownership of @name, which is on the heap, even if the function fails.
  */
 static int take_name(struct event_kinds *kinds, uint64_t id, char *name)
 {

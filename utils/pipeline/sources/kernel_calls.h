@@ -18,7 +18,12 @@
  */
 #define KERNEL_CALLS_SKEW_NS 20000
 
-/* An open call of the kernel. @depth: as counted by the kernel, which omits untraced functions */
+/*
+ * An open call of a kernel function: the call has not returned yet.
+ *
+ * @depth: the number of open calls of traced kernel functions around this call, as counted by the
+ *         kernel; or KERNEL_DEPTH_UNKNOWN
+ */
 struct kernel_frame {
 	uint64_t addr;
 	uint16_t depth;
@@ -63,7 +68,10 @@ struct kernel_calls {
 	bool drops;
 };
 
-/* Before kernel_calls_init(), @calls must be { 0 }. In the end, call kernel_calls_deinit(). */
+/*
+ * Before kernel_calls_init(), @calls must be { 0 }. After the last use of @calls, call
+ * kernel_calls_deinit().
+ */
 void kernel_calls_init(struct kernel_calls *calls, struct queue_source *queued,
 		       struct src_user *user, const struct task *task);
 void kernel_calls_deinit(struct kernel_calls *calls);

@@ -10,7 +10,7 @@
 /*
  * The found specifications. Starts as { 0 } and ends with argfound_deinit().
  *
- * @retval: only the first specification of the list counts
+ * @retval: a list, of which only the first specification is used
  * @from_debug: the subjects (enum argrules_about) whose specifications come from debug information
  * @from_table: the subjects whose specifications come from a table of functions. The specifications
  *         of all other subjects come from rules

@@ -51,7 +51,7 @@ struct call_stats {
 /* The number of words in call_stats.cpus: bits for 1024 CPUs. */
 #define CPU_WORDS 16
 
-/* One line of a report by function. */
+/* One row in the table of functions. */
 struct func_row {
 	const struct func *func;
 	struct call_stats stats;
@@ -102,8 +102,8 @@ int aggregate_events(void *self, const struct event_span *span, struct uft_err *
 int aggregate_resume(void *self, const struct view_resume *at, struct uft_err *err);
 
 /*
- * Add all numbers of @from to @agg. The two structs must have got different events of the same
- * recording. Afterwards, only aggregate_deinit() may be called for @from.
+ * Add all numbers of @from to @agg. Both structs must be for the same recording, and no event may
+ * have been added to both structs. Afterwards, only aggregate_deinit() may be called for @from.
  */
 int aggregate_merge(struct aggregate *agg, struct aggregate *from, struct uft_err *err);
 
@@ -120,7 +120,12 @@ int aggregate_run(struct aggregate *agg, struct pipeline *pipe, size_t threads,
  */
 int aggregate_by_name(struct aggregate *agg);
 
-/* Add the numbers of @from to @to, without CPUs, histogram and counters. @is_first: @to is empty */
+/*
+ * Add the calls and times of @from to @to. The CPUs, the histogram and the counters of @to stay
+ * unchanged.
+ *
+ * @is_first: @to has no calls yet
+ */
 void call_stats_merge(struct call_stats *to, const struct call_stats *from, bool is_first);
 
 /* Returns the average, or 0 without calls. */

@@ -75,7 +75,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* Text is not escaped for @cells. It is escaped when it is copied to @sink. */
+	/* In @cells, text is not escaped. @sink escapes the copy of the text. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");
