@@ -71,7 +71,10 @@ static int print_sorted(const struct strbuf *text, size_t nr, struct uft_err *er
 	return CMD_DONE;
 }
 
-/* Replaces @text by the names, each with its NUL. Returns their number. */
+/*
+ * Replaces the content of @text by the names of the listed functions (is_listed()). A NUL follows
+ * each name. Returns the number of names.
+ */
 static size_t list_names(const struct opts *opts, const char *path, const struct symtab *symbols,
 			 struct strbuf *text)
 {

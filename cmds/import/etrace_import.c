@@ -17,9 +17,9 @@
 #include "utils/format/datadir.h"
 #include "utils/builddb/etrace/etrace_read.h"
 
-/* The number of bytes that are written at once. */
+/* Encoded records stay in memory until this number of bytes is reached, and are then written. */
 #define BUFFER_BYTES (1UL << 20)
-/* More bytes than the first line of an etrace text can have. Such a line has at most one path. */
+/* More bytes than the first line of an etrace text has: the line contains at most one path. */
 #define HEAD_BYTES   8192
 
 /*

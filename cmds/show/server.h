@@ -37,7 +37,8 @@ uint64_t server_query_number(const struct server_query *query, const char *name,
 bool server_is_gone(const struct server_query *query);
 
 /*
- * An answer. Starts as zeros, with @fd as -1. The server takes ownership of the content.
+ * An answer. Starts as zeros, with @fd as -1. The server takes ownership of @body, or of @fd if @fd
+ * is not -1. If @status is 0, @fd must be -1.
  *
  * @status: the status code of HTTP; 0 means that the path is unknown (404)
  * @type: the type of the content, a literal

@@ -20,7 +20,10 @@ enum mapped {
 	NOBODY_KNOWS,
 };
 
-/* A mapped file has an entry in /proc/PID/map_files. The entry's name consists of its addresses. */
+/*
+ * Each mapping of a file has an entry in /proc/PID/map_files. The name of the entry is the address
+ * range of the mapping.
+ */
 static enum mapped is_mapped(pid_t pid, uint64_t at, uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -1,4 +1,7 @@
-/* Removes the files of processes that were killed. Called with the folder's lock. Signal-safe. */
+/*
+ * Removes unused files from the folder of shared files (place.c), for example the files of dead
+ * processes. The caller holds the lock of the folder. Signal-safe.
+ */
 #include "posix/keeper.h"
 
 #include <fcntl.h>

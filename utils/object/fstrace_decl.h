@@ -32,14 +32,19 @@ struct fstrace_decls {
 };
 
 /*
- * Load the declarations of @file. @path is its name in errors. Returns 0, also when the file has no
- * declarations; -EINVAL for a damaged section, with the place of the damage in @err; or -ENOMEM.
- * @out is empty after a failure.
+ * Load the declarations of @file. Returns 0, -EINVAL for a damaged section, or -ENOMEM. For a
+ * damaged section, @err has the place of the damage. A file without declarations is no error. @out
+ * is empty after a failure.
+ *
+ * @path: the name of @file in the text of @err
  */
 int fstrace_decls_load(const struct elf_file *file, const char *path, struct fstrace_decls *out,
 		       struct uft_err *err);
 
-/* Like fstrace_decls_load(), for the file @path. It may also return errors of elf_file_open(). */
+/*
+ * Open the file @path, and load its declarations with fstrace_decls_load(). If elf_file_open()
+ * fails, returns the error of elf_file_open(), and leaves @out unchanged.
+ */
 int object_fstrace_load(const char *path, struct fstrace_decls *out, struct uft_err *err);
 
 void fstrace_decls_deinit(struct fstrace_decls *decls);

@@ -258,8 +258,9 @@ static int set_path(struct runner *run, const struct script_config *config)
 }
 
 /*
- * Fill the global table `arg` with the same words as luajit(1) does. Set the elements of the
- * registry (enum place), except the script's functions.
+ * Set the global table `arg` as luajit(1) does: element 0 is the script's path, and config->args
+ * begins at element 1. Set the elements of Lua's registry with the indices of enum place, except
+ * the elements of the script's functions.
  */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)

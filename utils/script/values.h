@@ -17,7 +17,10 @@ enum script_value_kind {
 	SCRIPT_TEXT,
 };
 
-/* @text, @len: bytes of the event's payload, of @digits, or of script_values.made; or "NULL" */
+/*
+ * @text, @len: bytes in the event's payload, in @digits, or in script_values.made. For a null
+ *         pointer, @text is the string literal "NULL"
+ */
 struct script_value {
 	enum script_value_kind kind;
 	union {

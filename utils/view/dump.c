@@ -387,8 +387,10 @@ static bool wants_perf(const struct dump *dump, const struct perf_record *rec, u
 }
 
 /*
- * A part of a file that is read sequentially. @bytes[0] is at the offset @start of the file; the
- * bytes [@at, @len) are not shown yet.
+ * A part of a file that is read sequentially.
+ *
+ * @at, @len: the bytes [@at, @len) of @bytes are not shown yet
+ * @start: the file offset of @bytes[0]
  */
 struct part {
 	uint8_t *bytes;

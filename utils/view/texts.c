@@ -1,4 +1,4 @@
-/* Names in the formats that exporters write (see texts.h). */
+/* Makes base64, and keeps the texts of functions for exporters (see texts.h). */
 #include "utils/view/texts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Names in the formats that exporters write. The name of each function is escaped once. */
+/* Texts for views and exporters: function names, durations and base64. */
 #ifndef UTRAIL_VIEW_TEXTS_H
 #define UTRAIL_VIEW_TEXTS_H
 

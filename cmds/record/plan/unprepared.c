@@ -121,7 +121,10 @@ static void leave_to_probe(struct functions *functions)
 	}
 }
 
-/* Leaves out functions whose code a language runtime copies or moves. */
+/*
+ * The runtime of a language may copy or move the code of a function. Marks such functions as
+ * FUNCTION_COPIED. Marked functions are not patched.
+ */
 static int leave_to_run_time(const struct code *code, struct functions *functions)
 {
 	struct strbuf pieces cleanup_strbuf = { 0 };

@@ -45,7 +45,10 @@ void sources_add(struct sources *sources, struct source *source);
 int sources_save(struct sources *sources);
 int sources_finish(struct sources *sources);
 
-/* The maximum size in bytes of the events kept for a CPU. 50,000 context switches fit in it. */
+/*
+ * The maximum number of bytes of events that a source keeps for each CPU. This number is enough for
+ * 50,000 context switches.
+ */
 #define SOURCE_KEPT_BYTES_MAX (2ULL << 20)
 
 /*

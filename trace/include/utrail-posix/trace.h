@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* unistd.h, included above, defines these options as missing. */
+/* The header <unistd.h>, included above, defines the next four options as missing. */
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER
 #undef _POSIX_TRACE_INHERIT

@@ -93,7 +93,7 @@ enum control_type {
 
 enum control_flags {
 	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type ignores the message */
-	CONTROL_ANSWER = 1U << 1,   /* @seq is that of the answered message */
+	CONTROL_ANSWER = 1U << 1,   /* the message answers the message with the number @seq */
 };
 
 /*
@@ -126,7 +126,7 @@ enum control_hello_kind {
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
 	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
 
-	/* The probe cannot trace the fresh image, and sends nothing more: */
+	/* The probe cannot trace the fresh process image, and sends nothing after this HELLO: */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* there is a limit of address space (ulimit -v) */
 	CONTROL_SHADOW_STACK = 5,     /* the CPU checks returns */
 	CONTROL_OTHER_LIBC = 7,	      /* the libc is not glibc */

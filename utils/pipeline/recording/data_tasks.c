@@ -465,7 +465,7 @@ void data_sort_names(struct trace_data *data)
 		task_sort_names(&data->tasks[i]);
 }
 
-/* Count the names that @task got up to @time_ns. */
+/* Count the names that were given to @task at @time_ns or earlier. */
 static size_t count_names(const struct task *task, uint64_t time_ns)
 {
 	return order_count_until(task->names, task->nr_names, sizeof(*task->names), time_ns);

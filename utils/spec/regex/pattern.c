@@ -52,8 +52,9 @@ static void find_literal(struct pattern *p)
 		return;
 	for (size_t at = start; text[at];) {
 		/*
-		 * SPECIAL contains `-`, although `-` is an ordinary character here. The sequence
-		 * may therefore end early, at a `-`.
+		 * SPECIAL contains `-`, although `-` is an ordinary character here. The search
+		 * therefore ends a sequence of ordinary characters at each `-`, and may find a
+		 * shorter sequence than possible.
 		 */
 		size_t len = strcspn(text + at, SPECIAL);
 		size_t next = at + len;

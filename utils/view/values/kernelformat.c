@@ -8,7 +8,7 @@
 /* The limit of the size of a format. The largest format of Linux 6.18 has 5,500 bytes. */
 #define FORMAT_BYTES_MAX 32768
 #define FIELD_END_MAX	 65536
-/* The limit of nesting. The library recurses, with several calls for each level. */
+/* The maximum depth of expressions. libtraceevent recurses, with several calls for each level. */
 #define DEPTH_MAX	 100
 #define OPERATORS_MAX	 4000
 
@@ -254,7 +254,11 @@ static bool read_three(struct reading *r)
 	return read_expression(r) && take_token(r, ",") && read_two(r);
 }
 
-/* The functions that the library knows. @read: parses the arguments and the closing bracket */
+/*
+ * The functions that a format may call. libtraceevent knows these functions.
+ *
+ * @read: parses the arguments and the closing bracket
+ */
 static const struct function {
 	const char *name;
 	bool (*read)(struct reading *r);
@@ -277,7 +281,7 @@ static const struct function {
 	{ "__builtin_expect", read_two },
 };
 
-/* Parse "REC->field", a function, or the name of a constant. */
+/* Parse "REC->field", a call of a function, or the name of a constant. */
 static bool read_name(struct reading *r)
 {
 	struct text word;

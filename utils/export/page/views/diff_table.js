@@ -1,4 +1,7 @@
-/** The table of changes between two recordings. A click on a row leads to both timelines. */
+/**
+ * The table of changes between two recordings. A click on a row shows the function of the row in
+ * the timelines of both recordings.
+ */
 import { byId, element, makeBody } from "../ui/element.js";
 import { changeText, groups, percentText, timeText } from "../model/text.js";
 import { functionRows, sumTasks } from "../model/functions.js";
