@@ -25,7 +25,7 @@ void prctl_before(int option, unsigned long first, unsigned long second)
 {
 	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_FILTER)
 		seal_before_filter(second);
-	/* Threads that this thread makes later inherit the setting. */
+	/* A new thread inherits this setting from its creator. */
 	if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
 		atomic_store(&probe.may_lack_counter, true);
 	if (forbids_hooks(option, first))

@@ -1,4 +1,7 @@
-/* Conversations with probes. They consist of the probes' reports and the recorder's answers. */
+/*
+ * Conversations with probes. A conversation consists of a probe's reports and the recorder's
+ * answers.
+ */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 #define UTRAIL_CMDS_RECORD_CONTROL_CONTROL_H
 

@@ -40,8 +40,8 @@ struct patch_subject;
 void finding_name(struct finding *f, const struct symbol *sym, struct patch_subject *subject);
 
 /*
- * Returns the choice that the rules make for a function. Each rule that matches the function notes
- * @can_be and @why_not.
+ * Returns the choice that the rules make for a function. Updates has_name, has_match and why_not of
+ * every rule that matches the function (struct patch_rule).
  *
  * @sym: NULL: the function has no name
  * @can_be: the function can be patched

@@ -42,7 +42,10 @@
 /* The number of bytes that are read from task.txt. The first line is not longer than this. */
 #define FIRST_LINE_MAX (PATH_MAX + 128)
 
-/* The result when another recorder has changed the directory meanwhile. The caller begins again. */
+/*
+ * The result when another recorder has locked the directory, or has changed the directory during
+ * the call. The caller begins again.
+ */
 #define CHANGED_MEANWHILE 1
 
 /* The place of a directory: @name in @dir_fd. @path: the name of the directory in messages */
@@ -145,7 +148,7 @@ static int check_names(int dir_fd, const char *path, struct uft_err *err)
 		bool is_gone = fstatat(dir_fd, name, &file, AT_SYMLINK_NOFOLLOW) < 0;
 		bool is_file = !is_gone &&
 			       (S_ISREG(file.st_mode) ||
-				/* the channel of uftrace to its programs */
+				/* the FIFO between uftrace and the programs it traces */
 				(S_ISFIFO(file.st_mode) && strcmp(name, ".channel") == 0));
 
 		if (!is_gone && !(is_file && datadir_has_name(name)))

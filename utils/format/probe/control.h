@@ -169,7 +169,7 @@ struct control_welcome {
 
 /*
  * The descriptors of WELCOME, in the order of its SCM_RIGHTS array. The memfd of the plan (plan.h)
- * comes only for a fresh image.
+ * is sent only to a new process image (CONTROL_EXEC).
  */
 enum control_welcome_fd {
 	CONTROL_FD_PAGE = 0,
@@ -184,8 +184,10 @@ struct control_plan {
 };
 
 /*
- * SET_PLAN has one descriptor: an image with settings, which replaces the current plan. The image
- * has no library calls and no points.
+ * SET_PLAN has one descriptor: the memfd of a new plan (plan.h). The functions, rules, captures,
+ * watches and changeable settings of the new plan replace those of the probe's current plan. The
+ * new plan has no library calls, no patches and no static probes. So the probe keeps the library
+ * calls, patches and static probes of the current plan.
  */
 struct control_set_plan {
 	struct control_header h;
@@ -202,7 +204,7 @@ struct control_crash_frame {
 
 /*
  * @code, @address: of siginfo_t; @address is 0 when a process has sent the signal
- * @depth: number of open calls
+ * @depth: number of the thread's frames. A frame is a call that was entered and has not returned
  */
 struct control_crash {
 	struct control_header h;
@@ -369,8 +371,8 @@ extern const struct control_shape control_status_is_shape;
 extern const struct control_shape control_working_shape;
 
 /*
- * Each end chooses numbers for its states: small ones, from 1 on. CONTROL_OVER is the end of the
- * conversation.
+ * The probe and the recorder each number their own states of a conversation, from 1 to at most 31.
+ * CONTROL_OVER is the state after the last message of the conversation.
  */
 #define CONTROL_OVER	  0U
 #define CONTROL_IN(state) (1U << (state))
@@ -393,15 +395,19 @@ struct control_table {
 };
 
 /*
- * Process a packet of @len bytes by its row. If the result is CONTROL_TAKEN, *@state becomes the
- * next state. Otherwise it does not change.
+ * Process the message in @packet, which has @len bytes. The row of @table for the message's type
+ * gives the states in which the message may come, and the function that takes the message. If the
+ * result is CONTROL_TAKEN, *@state becomes the next state. With any other result, *@state does not
+ * change.
  */
 enum control_verdict control_take(const struct control_table *table, unsigned *state, void *context,
 				  const void *packet, size_t len);
 
 /*
- * Fill in the header of @message, which has @len bytes. @seq: the number of the message, or with
- * CONTROL_ANSWER, the number of the answered message
+ * Fill in the header of @message, which has @len bytes.
+ *
+ * @seq: the number of @message. Answers and WORKING instead have the number of the message to which
+ *       they belong
  */
 void control_stamp(void *message, enum control_type type, uint32_t flags, size_t len, uint32_t seq);
 

@@ -1,4 +1,4 @@
-/* Facts for finding the open calls of a running program (see hooked.h). */
+/* Facts for finding the calls of a running program that have not returned (see hooked.h). */
 #include "utils/object/code/hooked.h"
 
 #include <string.h>

@@ -27,7 +27,7 @@
 #define STEPS_MORE	(64U << 10)
 #define TEXT_PER_BYTE	16
 #define TEXT_MORE	(1U << 20)
-/* The limits of a compressed section are higher by this factor. */
+/* For the limits, each byte of a compressed section counts as this many bytes. */
 #define COMPRESSED_MORE 8
 
 /*

@@ -44,7 +44,10 @@ static void alike_deinit(struct strmap *alike)
 }
 
 /*
- * Parse "name@items;name@items;..." into maps from name to items. The items are stored in *@kept.
+ * Parse @text, which is "name@items;name@items;...". In @map, the key of the items is the name. In
+ * @alike, the key is the demangled form of the name (add_alike()). *@kept gets a copy of @text. The
+ * keys of @map, and the items in @map and @alike, are parts of this copy. The keys of @alike are on
+ * the heap. The caller frees *@kept, also after an error. Returns 0 or -ENOMEM.
  */
 static int load_table(struct strmap *map, struct strmap *alike, char **kept, const char *text)
 {
@@ -283,7 +286,10 @@ static int collect_specs(struct arg_book *book, const struct func *func, struct 
 	};
 	struct argfound found = { 0 };
 
-	/* The recorder uses names in the form DEMANGLE_SIMPLE, and may have used an alias. */
+	/*
+	 * The recorder compares rules with a name in the form DEMANGLE_SIMPLE. This name may have
+	 * been an alias of the function. So rules are compared with all names of the function here.
+	 */
 	aliases_all_names(&func->module->symtab, func->sym, DEMANGLE_SIMPLE, &name, &others);
 
 	struct argrules_subject subject = {

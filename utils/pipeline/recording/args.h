@@ -10,8 +10,11 @@
 struct trace_data;
 
 /*
- * The specifications of one function. @retval: only the first element counts. @is_known: @args is
- * from the table of library functions, so autoargs_count() applies
+ * The specifications of one function.
+ *
+ * @retval: readers use only the first element
+ * @is_known: @args is from the tables of library functions. A call may have fewer arguments than
+ *            @args: see autoargs_count()
  */
 struct func_args {
 	struct argspecs args;
@@ -53,8 +56,8 @@ struct arg_book {
 };
 
 /*
- * Open the book of @data, whose header and info were read. Invalid rules are skipped. Returns 0 or
- * -ENOMEM.
+ * Make @book from @data, whose header and info were read. The info has rules about arguments and
+ * return values. Invalid rules are skipped. Returns 0 or -ENOMEM.
  */
 int arg_book_open(struct arg_book *book, struct trace_data *data, struct uft_err *err);
 void arg_book_close(struct arg_book *book);

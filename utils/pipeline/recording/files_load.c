@@ -1,4 +1,4 @@
-/* Reads from the records of proc.dat what programs did with files (see files.h). */
+/* Reads the records of proc.dat that tell how programs used files (see files.h). */
 #include "utils/pipeline/recording/files.h"
 
 #include <errno.h>

@@ -42,9 +42,9 @@ struct diff_config {
 #define DIFF_COUNTERS_MAX (2 * COUNTERS_MAX)
 
 /*
- * Starts with report_diff_init(). The struct owns no memory.
+ * report_diff_init() fills in the struct. The struct owns no memory.
  *
- * @keys: the numbers of the sort keys. For a field, the number is the field's index in diff_fields.
+ * @keys: a number for each sort key. For a field, the number is the field's index in diff_fields.
  *        For the name, the number is DIFF_FIELD_KEYS. For a counter, the number is the counter's
  *        index in @key_counters plus DIFF_FIELD_KEYS + 1
  */
