@@ -52,8 +52,8 @@ int ask_recorder(const char *dir, enum request_type type, int timeout_ms,
 bool ask_is_recorded(const char *dir);
 
 /*
- * Make the name of the recorder that writes @dir. There may be no such recorder. Returns 0 or a
- * negative errno.
+ * Set @name to the name of the recorder that writes @dir. Does not check whether a recorder writes
+ * @dir. Returns 0 or a negative errno.
  */
 int ask_name_of_dir(const char *dir, struct recorder_name *name);
 

@@ -199,7 +199,10 @@ static int wait_for_key(struct tui *tui)
 	return key;
 }
 
-/* Does the work between keys: takes the results of a reading, and checks if the recording grows. */
+/*
+ * Does the work between keys: takes the results of a background job that has read the recording,
+ * and checks whether the recording has grown.
+ */
 static int look_around(struct tui *tui, struct uft_err *err)
 {
 	int ret = wait_look(tui, err);

@@ -37,8 +37,8 @@ uint64_t clock_kernel_ns(void)
 }
 
 /*
- * True when the kernel's clock was seen to leave vector registers unchanged. The vDSO for x86 does
- * so.
+ * True when a test has shown that reading the kernel's clock changes no vector register. The vDSO
+ * for x86 changes no vector register.
  */
 static bool leaves_vectors;
 
@@ -52,7 +52,10 @@ static void look_at_kernel_clock(void *arg)
 	leaves_vectors = arch_leaves_vectors(read_kernel_clock, NULL);
 }
 
-/* Reads both clocks at one moment. The shortest of three attempts counts. */
+/*
+ * Reads the CPU's counter and the kernel's clock at almost the same moment. Makes three attempts,
+ * and returns the readings of the attempt that took the least time.
+ */
 static struct clock_reading read_both(void)
 {
 	struct clock_reading best = { 0 };
@@ -81,8 +84,8 @@ static uint64_t scale_between(struct clock_reading from, struct clock_reading to
 	uint64_t ns = to.ns - from.ns;
 
 	/*
-	 * An interval of 2^32 ns or more would overflow the shift. When the result is 0, refit()
-	 * keeps the former scale.
+	 * If the interval were 2^32 ns or longer, the shift by 32 bits would overflow. When this
+	 * function returns 0, refit() keeps the former scale.
 	 */
 	if (to.counter <= from.counter || to.ns <= from.ns || ns >> 32)
 		return 0;

@@ -110,9 +110,9 @@ static inline bool planned_leave_open(struct thread *t, const struct arch_regs *
 }
 
 /*
- * Pushes the frame of a call that is opted out. The thread's state changes from THREAD_OPEN to
- * THREAD_BARRED until the call ends: no call within this call is recorded. Returns false when
- * nothing was done.
+ * Pushes the frame of a call that is opted out: no call within this call is recorded. The thread's
+ * state changes from THREAD_OPEN to THREAD_BARRED, and stays THREAD_BARRED until this call ends.
+ * Returns false when nothing was done.
  */
 static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

@@ -67,8 +67,9 @@ static const uint64_t *cell_of(const struct stub_memory *memory, enum arch_hook 
 }
 
 /*
- * Writes the stub to @at, for execution at @as. The stub uses the cells of @memory. @operands: the
- * address of the event's arguments, if the event has arguments
+ * Writes the stub to the address @at. The stub will run at the address @as. The stub loads the
+ * addresses of hooks from memory->cells. @operands: the address of the event's arguments, if the
+ * event has arguments
  */
 static bool write_stub(const struct plan_patch *plan, uint8_t *at, uint64_t as,
 		       const struct stub_memory *memory, const void *operands)

@@ -9,8 +9,10 @@
 struct py_api py;
 
 /*
- * The names of the functions. @other: the name in later versions of Python, if it differs.
- * Functions from FIRST_OPTIONAL on are not in all versions.
+ * The functions of the Python interpreter that the probe calls. Some versions of Python lack the
+ * functions whose @place is FIRST_OPTIONAL or greater.
+ *
+ * @other: the function's name in later versions of Python; NULL: the name has not changed
  */
 static const struct {
 	size_t place;

@@ -31,7 +31,7 @@ enum {
 #define PT_NAME_MAX	 255 /* bytes of an event's name, without the zero byte */
 #define PT_STREAM_NAME	 255 /* bytes of a stream's name, with the zero byte */
 #define PT_DATA_MAX	 (512u << 10)
-#define PT_SYSTEM_DATA	 256 /* maximum bytes of data of a system event: two sets of event types */
+#define PT_SYSTEM_DATA	 256 /* maximum bytes of a system event's data: two sets of events */
 #define PT_SIZE_MAX	 (1u << 30)
 #define PT_NS_PER_SECOND 1000000000
 
@@ -94,7 +94,7 @@ struct pxt_status {
 	uint64_t lost;
 };
 
-/* Returns the name of a system event or of the unnamed event, or NULL. */
+/* Returns the name of a system event or of PT_UNNAMED. Returns NULL for any other id. */
 const char *pxt_fixed_name(uint32_t id);
 
 #endif

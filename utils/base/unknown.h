@@ -13,8 +13,8 @@
 #include "utils/base/containers/strbuf.h"
 
 /*
- * A word that is not known. The caller offers the known words one by one. These words must live
- * until unknown_set().
+ * An unknown word that a user has typed. The caller passes the known words one by one to
+ * unknown_offer(). The caller must keep these words in memory until unknown_set() has returned.
  *
  * @known: the offered words, separated by commas
  */

@@ -35,7 +35,7 @@ int deps_undeclared(const struct executions *executions, struct files *files,
 int deps_needs(const struct executions *executions, struct files *files, uint32_t content,
 	       struct sink *sink);
 
-/* Like deps_needs(), for each file that was made of @content. */
+/* Like deps_needs(), but for each file that depends on @content, directly or not. */
 int deps_used_by(const struct executions *executions, struct files *files, uint32_t content,
 		 struct sink *sink);
 
@@ -53,7 +53,7 @@ void deps_read_again(const struct executions *executions, const struct files *fi
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);
 
-/* Write @path. deps_put_word() writes it as a word of a Makefile. */
+/* Write @path. deps_put_word() escapes characters that are special in makefiles. */
 void deps_put_path(const struct executions *executions, const char *path, struct sink *sink);
 void deps_put_word(const struct executions *executions, const char *path, struct sink *sink);
 

@@ -102,7 +102,7 @@ static void write_type(struct export *ex, unsigned field, unsigned type, unsigne
 	write_part(ex, field);
 }
 
-/* Write a function, its location and its name. */
+/* Write three fields of the profile for @func: its name, the function and its location. */
 static void write_function(struct export *ex, const struct func *func, uint32_t number)
 {
 	struct pprof *p = ex->state;
@@ -153,7 +153,10 @@ static void write_sample(struct export *ex, const struct tree_node *node, const 
 	write_part(ex, PROFILE_SAMPLE);
 }
 
-/* @own: the counters of the next sample, or NULL */
+/*
+ * @own: *@own points to the counters of the next sample, and advances with each sample. *@own is
+ *       NULL if there are no counters
+ */
 static int write_tree(struct export *ex, const struct tree_node *root, const uint64_t **own)
 {
 	struct pprof *p = ex->state;

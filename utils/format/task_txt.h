@@ -45,8 +45,8 @@ struct task_line {
 void task_line_encode(const struct task_line *line, struct strbuf *out);
 
 /*
- * Decode a line without newline. Returns 0, or -EINVAL with the expected form in @err, and @line
- * unchanged.
+ * Decode a line without newline. Returns 0. If the line is invalid, returns -EINVAL with the
+ * expected form in @err, and does not change @line.
  */
 int task_line_decode(struct text in, struct task_line *line, struct uft_err *err);
 

@@ -86,7 +86,7 @@ static int read_parent(struct pipeline *pipe, struct task *task, const struct ta
 	ssize_t got = 1;
 
 	while (ret == 0 && got > 0 && parent.at < nr) {
-		/* Damage is reported later, when the file is read for the view. */
+		/* Damage to the parent's file is reported later, when the view reads this file. */
 		got = src_user_read(&parent.lane.user, events, READ_AT_ONCE, UINT64_MAX, NULL);
 		for (ssize_t i = 0; ret == 0 && i < got && parent.at < nr; i++)
 			ret = step_parent(&parent, &events[i], err);

@@ -1,4 +1,4 @@
-/* Changes the text of a running process (see text.h). */
+/* Changes the machine code of a running process (see text.h). */
 #include "cmds/record/attach/text.h"
 
 #include <errno.h>
@@ -58,7 +58,10 @@ int text_read(struct text *text, const struct attached *w, uint64_t address, uin
 
 /* --- ranges of code that must be free of threads --- */
 
-/* The addresses [@start, @end). No thread may be in this range when change @index is made. */
+/*
+ * The addresses [@start, @end). No thread may be in this range while the recorder makes or undoes
+ * the change text->changes[@index].
+ */
 struct range {
 	uint64_t start;
 	uint64_t end;
@@ -138,7 +141,7 @@ static void block_word(struct look *look, const uint64_t *words, size_t nr)
 		block(look, range);
 }
 
-/* The stacks that must still be read. Each is given by an address in it. */
+/* The stacks of one thread. @pointers: for each stack, the address at which the search begins */
 struct stacks {
 	uint64_t pointers[STACKS_MAX];
 	size_t nr;

@@ -1,4 +1,4 @@
-/* Applies a change to each running process (see steering_processes.h). */
+/* Lists and visits the recorded processes (see steering_processes.h). */
 #include "cmds/record/control/steering_processes.h"
 
 #include <errno.h>

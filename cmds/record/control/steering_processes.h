@@ -1,4 +1,4 @@
-/* Applies a change to each running process, while the event loop runs. */
+/* Functions that list or visit the recorded processes while the event loop runs. */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_PROCESSES_H
 

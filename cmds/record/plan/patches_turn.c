@@ -367,7 +367,7 @@ int patches_turn(const struct record_settings *settings, struct known_module *kn
 	return ret;
 }
 
-/* --- functions that are left out --- */
+/* --- functions that --overhead leaves out of the recording --- */
 
 static void add_calls(struct module_patches *found, const struct elf_file *file,
 		      const struct prepared *calls)
@@ -540,7 +540,10 @@ int process_patches_sort(struct process_patches *patches)
 		       : 0;
 }
 
-/* Keeps the wanted groups of patches. In a group, all but the last have PLAN_PATCH_SILENT. */
+/*
+ * Keeps the groups in which at least one patch is wanted. All patches of a group except the last
+ * patch have PLAN_PATCH_SILENT.
+ */
 void process_patches_keep_wanted(struct process_patches *patches)
 {
 	struct plan_patch *list = (struct plan_patch *)patches->all.data;

@@ -5,14 +5,14 @@
 #include "cmds/record/run/run.h"
 
 /*
- * Write `info` with the minimum that readers need. Call it before the program starts. Returns 0, or
- * a negative error with @err.
+ * Write `info` with the minimum that readers need. Call this function before the program starts.
+ * Returns 0, or a negative error with @err.
  */
 int infofile_begin(const struct run *run, struct uft_err *err);
 
 /*
- * Write the complete `info`. Call it after the end of the recording. Returns 0, or a negative error
- * with @err.
+ * Write the complete `info`. Call this function after the end of the recording. Returns 0, or a
+ * negative error with @err.
  */
 int infofile_finish(const struct run *run, struct recorder *rec, struct uft_err *err);
 

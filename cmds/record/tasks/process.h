@@ -67,7 +67,7 @@ struct process {
 	/* the process' number in its own pid namespace, which may differ from @os_pid */
 	pid_t pid;
 	pid_t ppid;
-	pid_t os_pid;	  /* its number in the recorder's pid namespace */
+	pid_t os_pid;	  /* the process' number in the recorder's pid namespace */
 	struct peer peer; /* the credentials for opening files whose paths come from the process */
 	uint64_t time_ns;
 	bool is_fork;
@@ -91,10 +91,14 @@ struct process {
 	uint32_t nr_modules; /* the number of reported modules */
 	/* planned[kind] is the number of entries of this kind in all plans of the process */
 	uint64_t planned[PLAN_KINDS];
-	struct control_module **modules; /* heap copies, kept only when plans may change */
+	/*
+	 * the kept modules (process_keep_modules()). Each module is a heap block that this struct
+	 * owns. Empty if plans cannot change
+	 */
+	struct control_module **modules;
 	size_t nr_kept_modules;
 	size_t cap_kept_modules;
-	uint64_t cpu_ns;	  /* its CPU time, as last measured (control/overhead.h) */
+	uint64_t cpu_ns;	  /* the process' CPU time, as last measured (control/overhead.h) */
 	uint32_t plan_generation; /* the generation of the newest plan that the process has */
 	/*
 	 * the process has declared events, or its parent had declared events before the fork. Also
@@ -199,7 +203,10 @@ struct process *process_create(struct processes *procs, const struct control_hel
 /* Free a process that was not published. @proc may be NULL. */
 void process_destroy(struct process *proc);
 
-/* Show the process to the writers, and watch for its end. The process then belongs to @procs. */
+/*
+ * Let the writer threads read the rings of @proc, and watch for the end of the process. From this
+ * call on, @procs owns @proc.
+ */
 void process_publish(struct processes *procs, struct process *proc);
 
 /*
@@ -232,7 +239,10 @@ struct process *process_find_child(struct processes *procs, const struct process
 				   pid_t pid);
 struct process *process_find_os(struct processes *procs, pid_t os_pid);
 
-/* Empty the rings of @proc, and free its arena. @proc has ended, or exec has replaced its image. */
+/*
+ * Empty the rings of @proc, and free the arena, except for the page proc->notes. Call this function
+ * when @proc has ended, when exec has replaced the image, or when the recording ends.
+ */
 void process_retire(struct processes *procs, struct process *proc);
 
 #endif

@@ -30,7 +30,7 @@ enum compact_found {
 /*
  * The state that changes with each decoded call. A loop can keep this state in registers.
  *
- * @context: the context() of the next call
+ * @context: the index in compact_coder.contexts for the next call
  */
 struct compact_state {
 	const uint8_t *in;

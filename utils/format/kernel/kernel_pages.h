@@ -1,6 +1,6 @@
 /*
- * Builds pages of kernel-cpu<N>.dat from records of other pages. Each record gets a new time and
- * task.
+ * Builds pages of kernel-cpu<N>.dat. The caller has read the records from the pages of another
+ * trace. Each record gets a new time and a new task id.
  */
 #ifndef UTRAIL_FORMAT_KERNEL_PAGES_H
 #define UTRAIL_FORMAT_KERNEL_PAGES_H
@@ -27,9 +27,9 @@ struct kernel_pages {
 };
 
 /*
- * Add @rec with a new time and task.
+ * Append @rec to the pages, with the time @time_ns and the task id @pid.
  *
- * @time_ns: the new time; if @time_ns is earlier than pages->last_ns, @rec gets pages->last_ns
+ * @time_ns: in nanoseconds; if @time_ns is earlier than pages->last_ns, @rec gets pages->last_ns
  * @missed: the number of records that were lost before @rec; UINT64_MAX: unknown
  *
  * Returns 0, -ENOMEM, or the error of pages->write. Returns -EMSGSIZE if @rec is left out, because

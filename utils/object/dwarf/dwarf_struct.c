@@ -231,7 +231,10 @@ static void put_members(struct making *m, Dwarf_Die *die, uint32_t base, unsigne
 	do {
 		const char *name = dwarf_diename(&child);
 
-		/* Pointers to tables of virtual functions are artificial. */
+		/*
+		 * Skip artificial members. The compiler has added these members, for example the
+		 * pointer to the table of virtual functions.
+		 */
 		if (!dwarf_is_part(&child) || dwarf_has_flag(&child, DW_AT_artificial))
 			continue;
 		if (m->nr < FIELDS_MAX && (!name || strnlen(name, FIELD_NAME_MAX) < FIELD_NAME_MAX))

@@ -54,7 +54,7 @@ struct event_value {
 	};
 };
 
-/* The reader for which a value is written. */
+/* The form in which a value is written. The form depends on the use of the text. */
 enum value_form {
 	VALUE_SHOWN, /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
 	VALUE_RAW,   /* for dumps of recorded files: as VALUE_SHOWN, but 2 instead of +2 */
@@ -71,7 +71,7 @@ enum value_form {
 /* Append @word, in quotes if a shell needs them. */
 void event_word_put(const struct text *word, struct strbuf *out);
 
-/* Append @value. Only VALUE_JSON escapes it. */
+/* Append @value. Only VALUE_JSON escapes characters of a text. */
 void event_value_put(const struct event_value *value, enum value_form how, struct strbuf *out);
 
 /*
@@ -93,7 +93,7 @@ enum event_kind_flags {
 	EVENT_KIND_NAMELESS = 1U << 0,
 	/* The event was requested for single functions (-T f@read=..., -W), and is always shown. */
 	EVENT_KIND_OF_TRIGGER = 1U << 1,
-	/* The event belongs to the call after it. --Event does not select it. */
+	/* The event belongs to the call that follows. --Event neither shows nor hides the event. */
 	EVENT_KIND_OF_CALL = 1U << 2,
 	/* The event was requested by name. Even the shortest calls around it are shown. */
 	EVENT_KIND_BY_NAME = 1U << 3,
@@ -146,8 +146,8 @@ extern const struct event_rows event_rows_extern;
 extern const struct event_rows event_rows_extra __attribute__((weak));
 
 /*
- * The kinds of all counters: [0] is a reading, [1] is a difference. The index is the event's id
- * modulo 2.
+ * The types of all counter events: [0] has the value of a counter, [1] has the change of a counter.
+ * The index is the event's id modulo 2.
  */
 extern const struct event_kind event_kinds_counter[2];
 
@@ -197,7 +197,10 @@ bool event_payload_get(const struct event_kind *kind, const struct event_context
 void event_kind_put(const struct event_kind *kind, const struct event_context *context,
 		    struct strbuf *out);
 
-/* Write the name of event @id: "provider:event", or "user_event:1000007" without a name. */
+/*
+ * Write the name of event @id: "provider:event". If the event has no name, write the name of
+ * @kind, a colon and @id, for example "user_event:1000007".
+ */
 void event_kind_put_name(const struct event_kind *kind, uint64_t id, struct strbuf *out);
 
 #endif

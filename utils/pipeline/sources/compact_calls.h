@@ -35,8 +35,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 			uint64_t last_ns, struct event *event);
 
 /*
- * Read the call of @block that compact_step() has refused at @state. The results are those of
- * compact_block_other().
+ * If compact_step() has returned false, read the token at @state->in with compact_block_other(),
+ * and update @state. Returns the result of compact_block_other().
  */
 struct compact_state;
 enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,

@@ -45,14 +45,15 @@ static bool is_vector_register(unsigned reg)
 }
 
 /*
- * Captures a struct that is in several registers. Eight bytes are captured from each register
- * except the last.
+ * Captures a struct that is in several registers. Each register except the last register gives
+ * eight bytes of the struct. The last register gives the remaining bytes.
  */
 static void put_parts(struct strbuf *steps, const struct argspec *spec)
 {
 	uint32_t left = spec->type.size;
 	/*
-	 * The first register of a result has index 0. The first register of arguments has index 1.
+	 * CAPTURE_WORD counts the general registers of a return value from 0, and the general
+	 * registers of arguments from 1.
 	 */
 	uint32_t first = spec->kind == ARG_KIND_RETVAL ? 0 : 1;
 
@@ -154,7 +155,10 @@ static void put_float(struct strbuf *steps, const struct argspec *spec)
 		put_step(steps, CAPTURE_STACK, bytes, spec->index - own_isa()->floats.nr);
 }
 
-/* The kind of step for a letter of a shape. A letter that is missing here gets BOX_BYTES (0). */
+/*
+ * For each letter of a shape (utils/spec/args/shape.h), the enum box_op of the letter's step. A
+ * letter without an entry gets BOX_BYTES (0).
+ */
 static const uint8_t box_ops[UINT8_MAX + 1] = {
 	['z'] = BOX_STRING,	   ['s'] = BOX_STD_STRING,   ['S'] = BOX_STD_STRING_LLVM,
 	['w'] = BOX_TEXT,	   ['r'] = BOX_RANGE,	     ['n'] = BOX_COUNTED,

@@ -1,4 +1,4 @@
-/** Events, which take no time, by kinds. */
+/** Finds and adds events of tasks. Each event has a kind and a time, but no duration. */
 import { lowerBound } from "./task.js";
 
 /**

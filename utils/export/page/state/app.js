@@ -25,7 +25,8 @@ class Shared {
 		this.listeners = [];
 		this.timer = 0;
 		/**
-		 * The App that has the user's last selection.
+		 * The App in which a call, an execution or an event was selected last. Null before the
+		 * first selection.
 		 * @type {App | null}
 		 */
 		this.active = null;
@@ -35,14 +36,15 @@ class Shared {
 export class App {
 	/**
 	 * @param {import("../model/recording.js").Recording} recording
-	 * @param {App | null} beside the App of another recording of the page; the two Apps share
-	 * one state
+	 * @param {App | null} beside null for the page's first App. Otherwise an earlier App of the
+	 * page, with which the new App shares one state
 	 */
 	constructor(recording, beside = null) {
 		this.recording = recording;
 		/**
-		 * The view that is shown if the address names none. A recording by
-		 * `utrail build` has processes, but no calls.
+		 * The view that the page shows first if the page's URL names no view. Later, the page
+		 * shows this view again when the URL has no fragment. A recording by `utrail build` has
+		 * processes but no calls, so the first view shows the processes.
 		 * @type {import("./state.js").ViewName}
 		 */
 		this.firstView = recording.meta.dir !== undefined ? "flame"
@@ -52,7 +54,7 @@ export class App {
 			: new Shared(fromFragment(location.hash, recording, this.firstView));
 		this.shared.apps.push(this);
 		this.search = new Search(recording, "");
-		/** True until all calls were read. */
+		/** True until all calls have been read, or until reading has failed. */
 		this.isReading = true;
 		/** True while a search is not complete. */
 		this.isLooking = false;
@@ -136,7 +138,7 @@ export class App {
 		this.tell("draw");
 	}
 
-	/** Searches for the text that the state has: first in names, then in other texts. */
+	/** Searches for the text state.search: first in names, then in other texts. */
 	async lookFor() {
 		const search = new Search(this.recording, this.state.search);
 		this.search = search;
@@ -219,7 +221,8 @@ export class App {
 	}
 
 	/**
-	 * Selects a call and shows its place.
+	 * Selects a call. If the visible range does not contain the whole call, or if the call is very
+	 * short in this range, changes the visible range.
 	 * @param {Bar} call
 	 */
 	reveal(call) {
