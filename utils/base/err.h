@@ -38,7 +38,7 @@ int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3
 /* Like err_set(); ": " and the text of errno -@code follow the message. */
 int err_set_errno(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* Change the text to "context: text". Without a failure this does nothing. */
+/* Change @err->text to "context: text". Does nothing if @err is NULL or has no failure. */
 void err_prefix(struct uft_err *err, const char *fmt, ...) PRINTF_FORMAT(2, 3);
 
 void err_clear(struct uft_err *err);
