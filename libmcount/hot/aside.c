@@ -25,9 +25,10 @@
  * The progress of aside_flush(). A handler may jump out of aside_flush(); the next aside_flush()
  * goes on from the mark.
  *
- * @at: the records before @at are in the thread's ring. NULL: no record was moved
- * @from: the position of the ring just before aside_flush() moves the record at @at. If the present
- *        position of the ring differs from @from, the record at @at has been moved
+ * @at: the record that aside_flush() moves to the thread's ring now. Earlier records are in the
+ *      ring. NULL: no record was moved
+ * @from: the write position of the ring before the record at @at is moved. If the ring has another
+ *        write position now, the record at @at has been moved
  */
 struct aside_mark {
 	const char *at;

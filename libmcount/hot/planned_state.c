@@ -143,8 +143,8 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	struct selection s = p->now;
 
 	/*
-	 * The recorded calls whose frames were pushed after planned.open_base have not reduced
-	 * planned.now.depth. So the number of these calls is subtracted here.
+	 * While planned.open_base is set, recorded calls inside of that frame do not reduce
+	 * planned.now.depth. Each of them takes one level of depth, so subtract their number.
 	 */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));

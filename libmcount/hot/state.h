@@ -20,7 +20,7 @@
 enum thread_state {
 	THREAD_ALIKE,	/* each call within the limit of -D gets a frame and an immediate ENTRY */
 	THREAD_HELD,	/* -t: as ALIKE, but the ENTRY is held back */
-	THREAD_JUDGED,	/* C code decides about each call, by its rule */
+	THREAD_JUDGED,	/* C code applies the rule of the called function */
 	THREAD_OUTSIDE, /* no open call is opted in: functions without a rule are left alone */
 	THREAD_OUT,	/* an open call is opted out: all calls are left alone */
 	THREAD_READY,	/* like OUTSIDE, but a call that is opted in changes the state to OPEN */

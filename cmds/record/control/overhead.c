@@ -163,8 +163,8 @@ static double writer_call_ns(const struct overhead *o)
 }
 
 /*
- * Measure the recorder's work without the work of writers. The search for functions in files is
- * not included, because this search is equally long if more functions are left out.
+ * Measures the recorder's work without two parts: the work of writers, and the search for functions
+ * in files. This search would not be shorter if the recording left out more functions.
  */
 static void measure_recorder(struct overhead *o)
 {

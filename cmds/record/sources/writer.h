@@ -20,7 +20,7 @@
  * The members above the empty line are set before writers_start(), and do not change.
  *
  * @control: the page that is shared with all probes
- * @sample: counts the calls in a part of all records (sample.h); NULL: not wanted
+ * @sample: the sample of records in which calls are counted (sample.h); NULL: no calls are counted
  * @counts_calls: @calls is wanted
  * @is_followed: a reader follows the recording, so the rings are flushed more often
  * @flushed_ns: a time for each writer. All records of the writer's rings that were committed before

@@ -24,7 +24,7 @@ enum capture_op {
 	CAPTURE_VECTOR,	    /* the low @bytes (at most 16) of vector register @index (from 0) */
 	CAPTURE_X87,	    /* the ten bytes at the top of the floating point stack */
 	CAPTURE_STACK,	    /* @bytes of the stack from word @index on; word 0: return address */
-	CAPTURE_POINTED,    /* @bytes that the word points to */
+	CAPTURE_POINTED,    /* @bytes bytes at the address in the word */
 	CAPTURE_STRING,	    /* the C string that the word points to */
 	CAPTURE_STD_STRING, /* the std::string (libstdc++) that the word points to */
 	CAPTURE_STD_STRING_LLVM, /* the std::string (LLVM's library) that the word points to */
