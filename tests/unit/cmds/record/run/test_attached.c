@@ -142,6 +142,7 @@ static int find(struct place *p, const char *pids, struct uft_err *err)
 	return attached_find(&p->run, err);
 }
 
+/* 4200102 and 4200103 are above the largest number that the kernel gives a process. */
 TEST_WITH(the_processes, setup, teardown)
 {
 	struct place *p = *state;
@@ -149,12 +150,12 @@ TEST_WITH(the_processes, setup, teardown)
 	char expected[128];
 	char path[PATH_MAX] = "";
 
-	assert_int_equal(find(p, "self,102,102,self", &err), 0);
+	assert_int_equal(find(p, "self,4200102,4200102,self", &err), 0);
 	assert_int_equal(p->run.nr_pids, 2);
 	assert_int_equal(p->run.pids[0], getpid());
-	assert_int_equal(p->run.pids[1], 102);
-	snprintf(expected, sizeof(expected), "check %d, check 102, check 102, check %d", getpid(),
-		 getpid());
+	assert_int_equal(p->run.pids[1], 4200102);
+	snprintf(expected, sizeof(expected), "check %d, check 4200102, check 4200102, check %d",
+		 getpid(), getpid());
 	assert_string_equal(done, expected);
 	/* The recording's program is that of the first process. */
 	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
@@ -173,12 +174,12 @@ TEST_WITH(no_processes, setup, teardown)
 
 	assert_int_equal(find(p, ",", &err), -ERR_USAGE);
 	assert_string_equal(err.text, "option '--pid' needs the number or the name of a process");
-	assert_int_equal(find(p, "self,unknown,103", &err), -ESRCH);
+	assert_int_equal(find(p, "self,unknown,4200103", &err), -ESRCH);
 	assert_string_equal(err.text, "nobody is called so");
-	play.refused = 102;
-	assert_int_equal(find(p, "self,102,103", &err), -EPERM);
+	play.refused = 4200102;
+	assert_int_equal(find(p, "self,4200102,4200103", &err), -EPERM);
 	assert_string_equal(err.text, "refused");
-	assert_null(strstr(done, "103"));
+	assert_null(strstr(done, "4200103"));
 }
 
 /* Options that act before a program begins cannot be used for a running one. */

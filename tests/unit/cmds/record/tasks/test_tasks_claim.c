@@ -124,14 +124,14 @@ TEST_WITH(the_same_number_elsewhere, test_recorder_setup, test_recorder_teardown
 {
 	struct recorder *rec = &((struct test_recorder *)*state)->rec;
 	struct image *session = image_create(&rec->sessions, getpid(), "/bin/x");
-	struct process one = make(session, 7);
-	struct process two = make(session, 7);
+	struct process one = make(session, 4200007);
+	struct process two = make(session, 4200007);
 
 	one.os_pid = getpid();
 	two.os_pid = getppid();
-	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
-	assert_int_equal(tasks_claim(&rec->tasks, &one, 7), getpid());
-	assert_int_equal(tasks_claim(&rec->tasks, &two, 7), getppid());
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200007), getpid());
+	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200007), getpid());
+	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200007), getppid());
 	/* A thread that cannot be looked up gets a number from the recorder. */
 	assert_int_equal(tasks_claim(&rec->tasks, &one, 4200008), RING_FIRST_STACK_TID);
 	assert_int_equal(tasks_claim(&rec->tasks, &two, 4200008), RING_FIRST_STACK_TID + 1);
