@@ -115,16 +115,25 @@ static void add_nearest(const struct spec *spec, const struct func_names *names,
  */
 static void add_action(const struct spec *spec, struct strbuf *out)
 {
+	static const char *const others[] = { "arg1", "fparg1", "retval", "if:" };
 	struct nearest near;
 
 	if (spec->module_kind != MODULE_NAMED)
 		return;
 	nearest_init(&near, spec->module);
-	for (const char *const *word = trigger_words; *word; word++)
-		nearest_offer(&near, *word);
+	for (const struct action *action = actions; action->word; action++)
+		nearest_offer(&near, action->word);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		nearest_offer(&near, others[i]);
 	strbuf_addf(out, " in a file whose name begins with '%s'", spec->module);
-	if (near.best[0].distance <= 2)
-		strbuf_addf(out, " (did you mean the action '%s'?)", near.best[0].word);
+	if (near.best[0].distance > 2)
+		return;
+
+	const char *word = near.best[0].word;
+	const struct action *action = action_find(word, strlen(word));
+	bool needs_value = action && action_needs_value(action);
+
+	strbuf_addf(out, " (did you mean the action '%s%s'?)", word, needs_value ? "=" : "");
 }
 
 /*

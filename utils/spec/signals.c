@@ -11,12 +11,12 @@
 
 #include "utils/base/cleanup.h"
 #include "utils/base/containers/nearest.h"
+#include "utils/spec/args/actions.h"
 #include "utils/spec/regex/list.h"
 
 #define NR_SIGNALS 64
 
-static const char *const actions[] = { "trace_on",  "trace-on", "traceon", "trace_off",
-				       "trace-off", "traceoff", "finish" };
+#define ACTIONS (TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF | TRIGGER_FINISH)
 
 static int offset_from(const char *text, int base, char sign)
 {
@@ -70,16 +70,16 @@ static int refuse_signal_word(struct uft_err *err, const char *text, size_t at, 
 		       kind, near->typed, words.len ? "; the nearest: " : "", strbuf_str(&words));
 }
 
-static void set(struct signal_switches *out, int sig, const char *action)
+static void set(struct signal_switches *out, int sig, uint32_t flag)
 {
 	uint64_t bit = 1ULL << (sig - 1);
 
 	out->on &= ~bit;
 	out->off &= ~bit;
 	out->finish &= ~bit;
-	if (spec_begins_with(action, "finish"))
+	if (flag == TRIGGER_FINISH)
 		out->finish |= bit;
-	else if (strcasecmp(action + strlen(action) - 2, "on") == 0)
+	else if (flag == TRIGGER_TRACE_ON)
 		out->on |= bit;
 	else
 		out->off |= bit;
@@ -89,27 +89,30 @@ static void set(struct signal_switches *out, int sig, const char *action)
 static int parse_one(char *one, const char *text, size_t at, struct signal_switches *out,
 		     struct uft_err *err)
 {
-	char *action = strchr(one, '@');
+	char *word = strchr(one, '@');
+	const struct action *action;
 	struct nearest near;
 	int sig;
 
-	if (!action)
+	if (!word)
 		return err_set(err, -ERR_USAGE, "'%s': column %zu: expected SIGNAL@ACTION", text,
 			       at + 1);
-	*action++ = '\0';
+	*word++ = '\0';
 	nearest_init(&near, spec_begins_with(one, "SIG") ? one + 3 : one);
 	sig = signal_of(one, &near);
 	if (!sig)
 		return refuse_signal_word(err, text, at, "signal", &near);
-	nearest_init(&near, action);
-	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
-		if (strcasecmp(action, actions[i]) == 0) {
-			set(out, sig, action);
-			return 0;
-		}
-		nearest_offer(&near, actions[i]);
+	action = action_find(word, strlen(word));
+	if (action && (action->flag & ACTIONS)) {
+		set(out, sig, action->flag);
+		return 0;
 	}
-	return refuse_signal_word(err, text, at + (action - one), "action", &near);
+	nearest_init(&near, word);
+	for (action = actions; action->word; action++) {
+		if (action->flag & ACTIONS)
+			nearest_offer(&near, action->word);
+	}
+	return refuse_signal_word(err, text, at + (word - one), "action", &near);
 }
 
 int signal_switches_parse(const char *text, struct signal_switches *out, struct uft_err *err)

@@ -15,51 +15,6 @@
 
 #define DEPTH_MAX 1024
 
-enum value_kind {
-	VALUE_NONE,
-	VALUE_DEPTH,
-	VALUE_TIME,
-	VALUE_SIZE,
-	VALUE_READ,
-	VALUE_COLOR,
-};
-
-struct word {
-	const char *word;
-	uint32_t flag;
-	enum value_kind value;
-};
-
-static const struct word words[] = {
-	{ "filter", TRIGGER_FILTER, VALUE_NONE },
-	{ "notrace", TRIGGER_NOTRACE, VALUE_NONE },
-	{ "depth", TRIGGER_DEPTH, VALUE_DEPTH },
-	{ "time", TRIGGER_TIME, VALUE_TIME },
-	{ "size", TRIGGER_SIZE, VALUE_SIZE },
-	{ "caller", TRIGGER_CALLER, VALUE_NONE },
-	{ "hide", TRIGGER_HIDE, VALUE_NONE },
-	{ "trace", TRIGGER_TRACE, VALUE_NONE },
-	{ "trace_on", TRIGGER_TRACE_ON, VALUE_NONE },
-	{ "trace-on", TRIGGER_TRACE_ON, VALUE_NONE },
-	{ "traceon", TRIGGER_TRACE_ON, VALUE_NONE },
-	{ "trace_off", TRIGGER_TRACE_OFF, VALUE_NONE },
-	{ "trace-off", TRIGGER_TRACE_OFF, VALUE_NONE },
-	{ "traceoff", TRIGGER_TRACE_OFF, VALUE_NONE },
-	{ "finish", TRIGGER_FINISH, VALUE_NONE },
-	{ "callsite", TRIGGER_CALLSITE, VALUE_NONE },
-	{ "read", TRIGGER_READ, VALUE_READ },
-	{ "color", TRIGGER_COLOR, VALUE_COLOR },
-	{ "backtrace", TRIGGER_BACKTRACE, VALUE_NONE },
-	{ "recover", TRIGGER_RECOVER, VALUE_NONE },
-	{ "auto-args", TRIGGER_AUTO_ARGS, VALUE_NONE },
-};
-
-const char *const trigger_words[] = {
-	"arg1",	  "fparg1",    "retval",  "filter",    "notrace",   "depth=", "time=",	  "size=",
-	"caller", "hide",      "trace",	  "trace_on",  "trace_off", "finish", "callsite", "read=",
-	"color=", "backtrace", "recover", "auto-args", "clear=",    "if:",    NULL,
-};
-
 static const struct {
 	const char *name;
 	uint32_t bit;
@@ -76,31 +31,6 @@ static const struct {
 	{ "red", COLOR_RED },	    { "green", COLOR_GREEN },	  { "blue", COLOR_BLUE },
 	{ "yellow", COLOR_YELLOW }, { "magenta", COLOR_MAGENTA }, { "cyan", COLOR_CYAN },
 	{ "bold", COLOR_BOLD },	    { "gray", COLOR_GRAY },
-};
-
-/* The words that `clear=` accepts. */
-static const struct {
-	const char *name;
-	uint32_t flags;
-} clearable[] = {
-	{ "arg", TRIGGER_ARG },
-	{ "fparg", TRIGGER_ARG },
-	{ "retval", TRIGGER_RETVAL },
-	{ "filter", TRIGGER_FILTER },
-	{ "notrace", TRIGGER_NOTRACE },
-	{ "depth", TRIGGER_DEPTH },
-	{ "time", TRIGGER_TIME },
-	{ "size", TRIGGER_SIZE },
-	{ "caller", TRIGGER_CALLER },
-	{ "hide", TRIGGER_HIDE },
-	{ "trace", TRIGGER_TRACE | TRIGGER_TRACE_ON | TRIGGER_TRACE_OFF },
-	{ "finish", TRIGGER_FINISH },
-	{ "callsite", TRIGGER_CALLSITE },
-	{ "read", TRIGGER_READ },
-	{ "color", TRIGGER_COLOR },
-	{ "backtrace", TRIGGER_BACKTRACE },
-	{ "recover", TRIGGER_RECOVER },
-	{ "if", TRIGGER_IF },
 };
 
 /*
@@ -220,24 +150,25 @@ static int set_color(struct parse *p, const char *value, size_t at)
 	return wrong_word(p, at, "color", &near);
 }
 
-static int set_value(struct parse *p, enum value_kind kind, const char *value, size_t at)
+static int set_value(struct parse *p, enum action_value kind, const char *value, size_t at)
 {
 	struct trigger *trigger = &p->spec->trigger;
 	struct uft_err why = { 0 };
 
 	switch (kind) {
-	case VALUE_DEPTH:
+	case ACTION_DEPTH:
 		return set_depth(p, value, at);
-	case VALUE_TIME:
+	case ACTION_TIME:
 		return parse_time(value, &trigger->time_ns, &why) < 0 ? wrong_value(p, at, &why)
 								      : 0;
-	case VALUE_SIZE:
+	case ACTION_SIZE:
 		return parse_size(value, &trigger->size, &why) < 0 ? wrong_value(p, at, &why) : 0;
-	case VALUE_READ:
+	case ACTION_READ:
 		return set_read(p, value, at);
-	case VALUE_COLOR:
+	case ACTION_COLOR:
 		return set_color(p, value, at);
-	case VALUE_NONE:
+	case ACTION_PLAIN:
+	case ACTION_NAMES:
 		break;
 	}
 	return 0;
@@ -273,33 +204,6 @@ static void add_flag(struct trigger *trigger, uint32_t flag)
 }
 
 /*
- * Parse the action @word, which begins at offset @at. @value begins at offset @value_at. @value is
- * NULL when the action has no value.
- */
-static int parse_action(struct parse *p, const struct word *word, const char *value, size_t at,
-			size_t value_at)
-{
-	struct strbuf text cleanup_strbuf = { 0 };
-
-	if (word->value == VALUE_NONE && value) {
-		strbuf_addf(&text, "action '%s' takes no value", word->word);
-		return refuse_trigger(p, value_at - 1, strbuf_str(&text));
-	}
-	if (word->value != VALUE_NONE && !value) {
-		strbuf_addf(&text, "action '%s' needs a value: '%s=...'", word->word, word->word);
-		return refuse_trigger(p, at, strbuf_str(&text));
-	}
-
-	int ret = set_value(p, word->value, value, value_at);
-
-	if (ret < 0)
-		return ret;
-	if (accepts(p, word->flag, word->word))
-		add_flag(&p->spec->trigger, word->flag);
-	return 0;
-}
-
-/*
  * Parse the action `clear`. @names: the text "a+b" of `clear=a+b`, which the function
  * changes; NULL: `clear` has no names, and removes all actions
  */
@@ -310,18 +214,17 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 	for (char *name = names; name;) {
 		char *plus = strchr(name, '+');
 		struct nearest near;
-		uint32_t flags = 0;
+		uint32_t flags;
 
 		if (plus)
 			*plus = '\0';
-		nearest_init(&near, name);
-		for (size_t i = 0; i < ARRAY_SIZE(clearable); i++) {
-			if (strcasecmp(name, clearable[i].name) == 0)
-				flags = clearable[i].flags;
-			nearest_offer(&near, clearable[i].name);
-		}
-		if (!flags)
+		flags = action_group_flags(name, strlen(name));
+		if (!flags) {
+			nearest_init(&near, name);
+			for (size_t i = 0; action_groups[i].name; i++)
+				nearest_offer(&near, action_groups[i].name);
 			return wrong_word(p, at + (name - names), "action", &near);
+		}
 		cleared |= flags;
 		name = plus ? plus + 1 : NULL;
 	}
@@ -329,6 +232,36 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 		p->spec->trigger.flags |= TRIGGER_CLEAR;
 		p->spec->cleared |= cleared;
 	}
+	return 0;
+}
+
+/*
+ * Parse an action whose word begins at offset @at. @value begins at offset @value_at, and may be
+ * changed; NULL: the item has no value.
+ */
+static int parse_action(struct parse *p, const struct action *action, char *value, size_t at,
+			size_t value_at)
+{
+	struct strbuf text cleanup_strbuf = { 0 };
+
+	if (action->value == ACTION_NAMES)
+		return parse_clear(p, value, value_at);
+	if (action->value == ACTION_PLAIN && value) {
+		strbuf_addf(&text, "action '%s' takes no value", action->word);
+		return refuse_trigger(p, value_at - 1, strbuf_str(&text));
+	}
+	if (action_needs_value(action) && !value) {
+		strbuf_addf(&text, "action '%s' needs a value: '%s=...'", action->word,
+			    action->word);
+		return refuse_trigger(p, at, strbuf_str(&text));
+	}
+
+	int ret = set_value(p, action->value, value, value_at);
+
+	if (ret < 0)
+		return ret;
+	if (accepts(p, action->flag, action->word))
+		add_flag(&p->spec->trigger, action->flag);
 	return 0;
 }
 
@@ -397,8 +330,8 @@ static int unknown_action(struct parse *p, const char *word, size_t at)
 	struct nearest near;
 
 	nearest_init(&near, word);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		nearest_offer(&near, words[i].word);
+	for (const struct action *action = actions; action->word; action++)
+		nearest_offer(&near, action->word);
 	return wrong_word(p, at, "action", &near);
 }
 
@@ -423,13 +356,10 @@ static int parse_item(struct parse *p, char *item, size_t at)
 		*value++ = '\0';
 
 	size_t value_at = value ? at + (value - item) : at;
+	const struct action *action = action_find(item, strlen(item));
 
-	if (strcasecmp(item, "clear") == 0)
-		return parse_clear(p, value, value_at);
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strcasecmp(item, words[i].word) == 0)
-			return parse_action(p, &words[i], value, at, value_at);
-	}
+	if (action)
+		return parse_action(p, action, value, at, value_at);
 	return value ? unknown_action(p, item, at) : parse_module(p, item, at);
 }
 

@@ -7,38 +7,10 @@
 #include <stdint.h>
 
 #include "utils/base/color.h"
+#include "utils/spec/args/actions.h"
 #include "utils/spec/args/cond.h"
 #include "utils/spec/counters.h"
 #include "utils/spec/regex/pattern.h"
-
-/* The actions as bits (doc/facts/language.md, "Actions"). */
-enum trigger_flags {
-	TRIGGER_FILTER = 1U << 0,
-	TRIGGER_NOTRACE = 1U << 1,
-	TRIGGER_DEPTH = 1U << 2,
-	TRIGGER_TIME = 1U << 3,
-	TRIGGER_SIZE = 1U << 4,
-	TRIGGER_CALLER = 1U << 5,
-	TRIGGER_HIDE = 1U << 6,
-	TRIGGER_TRACE = 1U << 7,
-	TRIGGER_TRACE_ON = 1U << 8,
-	TRIGGER_TRACE_OFF = 1U << 9,
-	TRIGGER_FINISH = 1U << 10,
-	TRIGGER_CALLSITE = 1U << 11,
-	TRIGGER_READ = 1U << 12,
-	TRIGGER_COLOR = 1U << 13,
-	TRIGGER_BACKTRACE = 1U << 14,
-	TRIGGER_RECOVER = 1U << 15,
-	TRIGGER_AUTO_ARGS = 1U << 16,
-	TRIGGER_ARG = 1U << 17,	   /* argN, fpargN: listed in @args */
-	TRIGGER_RETVAL = 1U << 18, /* retval: listed in @args */
-	TRIGGER_IF = 1U << 19,
-	TRIGGER_CLEAR = 1U << 20,    /* remove the actions in @cleared that earlier specs gave */
-	TRIGGER_LOCATION = 1U << 21, /* -L: functions of a matching file, without their callees */
-	TRIGGER_LOCATION_OUT = 1U << 22, /* -L with `!`: leave out functions of a matching file */
-};
-
-#define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
 
 enum trigger_read {
 	READ_STATM = 1U << 0,
@@ -116,8 +88,5 @@ enum spec_option {
 int spec_parse(enum spec_option option, enum pattern_match match, const char *text, size_t len,
 	       struct spec *spec, struct uft_err *err);
 void spec_deinit(struct spec *spec);
-
-/* All actions, for help and tests. The last one is NULL. */
-extern const char *const trigger_words[];
 
 #endif

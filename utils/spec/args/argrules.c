@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "utils/base/containers/vec.h"
+#include "utils/spec/args/actions.h"
 #include "utils/spec/regex/list.h"
 
 static void argrule_deinit(struct argrule *rule)
@@ -24,28 +25,6 @@ void argrules_deinit(struct argrules *rules)
 		argrule_deinit(&rules->rules[i]);
 	free(rules->rules);
 	*rules = (struct argrules){ 0 };
-}
-
-/*
- * True when @item is an action of a trigger, with or without a value. Other items are names of
- * modules (doc/facts/language.md, "Specifications").
- */
-static bool is_action(const char *item)
-{
-	static const char *const words[] = {
-		"filter", "notrace",  "depth",	  "time",    "size",	  "caller",    "hide",
-		"trace",  "trace_on", "trace-on", "traceon", "trace_off", "trace-off", "traceoff",
-		"finish", "callsite", "read",	  "color",   "backtrace", "recover",   "clear",
-	};
-	size_t len = strcspn(item, "=");
-
-	if (spec_begins_with(item, "if:"))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (strlen(words[i]) == len && strncasecmp(item, words[i], len) == 0)
-			return true;
-	}
-	return false;
 }
 
 static bool is_wanted(const struct argrules_source *source, const struct argspec *spec)
@@ -83,12 +62,10 @@ static uint8_t cleared_by(const char *item)
 		return ARGRULES_BOTH;
 	for (const char *at = item + 6; *at; at += at[0] == '+') {
 		size_t len = strcspn(at, "+");
+		uint32_t flags = action_group_flags(at, len);
 
-		if ((len == 3 && strncasecmp(at, "arg", len) == 0) ||
-		    (len == 5 && strncasecmp(at, "fparg", len) == 0))
-			clears |= ARGRULES_ARGS;
-		if (len == 6 && strncasecmp(at, "retval", len) == 0)
-			clears |= ARGRULES_RETVAL;
+		clears |= flags & TRIGGER_ARG ? ARGRULES_ARGS : 0;
+		clears |= flags & TRIGGER_RETVAL ? ARGRULES_RETVAL : 0;
 		at += len;
 	}
 	return clears;
@@ -104,7 +81,8 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 		return 0;
 	}
 	rule->clears |= cleared_by(item);
-	if (is_action(item))
+	/* Other items are names of modules (doc/facts/language.md, "Specifications"). */
+	if (action_is_item(item))
 		return 0;
 	/*
 	 * An item such as "arg" or "argx" is probably a wrong argument, not the name of a module.

@@ -45,6 +45,9 @@ TEST(test_wrong)
 		{ "RTMIN+99@finish", "there is no signal" },
 		{ "USR1@finsh", "column 6: there is no action 'finsh'; the nearest: finish" },
 		{ "USR1@", "column 6: there is no action ''" },
+		/* Actions of triggers that signals do not have */
+		{ "USR1@trace", "there is no action 'trace'; the nearest: trace_on, " },
+		{ "USR1@filter", "there is no action 'filter'" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

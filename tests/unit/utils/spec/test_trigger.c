@@ -287,22 +287,25 @@ TEST(test_wrong)
 	}
 }
 
-/* Each word that is offered is accepted. */
+/* Each word of the table is accepted without a value, or the error says that it needs one. */
 TEST(test_words)
 {
-	for (const char *const *word = trigger_words; *word; word++) {
+	for (const struct action *action = actions; action->word; action++) {
 		struct uft_err err = { 0 };
 		struct spec spec;
 		char text[64];
-		size_t len = strlen(*word);
-		bool needs_value = (*word)[len - 1] == '=' || (*word)[len - 1] == ':';
+		int ret;
 
-		snprintf(text, sizeof(text), "f@%s", *word);
-		if (spec_parse(SPEC_TRIGGER, MATCH_REGEX, text, strlen(text), &spec, &err) == 0) {
-			assert_int_equal(spec.module_kind, MODULE_ANY);
-			spec_deinit(&spec);
-		} else {
-			assert_true(needs_value);
+		snprintf(text, sizeof(text), "f@%s", action->word);
+		ret = spec_parse(SPEC_TRIGGER, MATCH_REGEX, text, strlen(text), &spec, &err);
+		if (action_needs_value(action)) {
+			assert_int_equal(ret, -ERR_USAGE);
+			assert_non_null(strstr(err.text, "needs a value"));
+			continue;
 		}
+		assert_int_equal(ret, 0);
+		assert_int_equal(spec.module_kind, MODULE_ANY);
+		assert_int_equal(spec.trigger.flags, action->flag);
+		spec_deinit(&spec);
 	}
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "utils/base/compiler.h"
+#include "utils/spec/args/actions.h"
 #include "utils/spec/args/argrules.h"
 #include "utils/spec/args/autoargs_table.h"
 #include "utils/spec/args/enumdef.h"
@@ -104,6 +105,21 @@ TEST(of_triggers)
 
 	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
 		ask(&for_triggers, &questions[i]);
+}
+
+/* No action is taken for the name of a module. */
+TEST(actions_are_no_modules)
+{
+	for (const struct action *action = actions; action->word; action++) {
+		char rules[64];
+		const struct question question = { rules, "f", .args = "arg1" };
+
+		if (action->flag == TRIGGER_CLEAR)
+			continue;
+		snprintf(rules, sizeof(rules), "f@%s%s,arg1", action->word,
+			 action_needs_value(action) ? "=1" : "");
+		ask(&for_args, &question);
+	}
 }
 
 /* `clear` removes earlier rules for the functions that it names. */
