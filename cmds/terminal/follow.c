@@ -90,7 +90,11 @@ static int look_once(struct follow *follow, struct uft_err *err)
 
 	if (ret < 0)
 		return ret;
-	data_measure_files(data);
+
+	int measured = data_measure_files(data, err);
+
+	if (measured < 0)
+		return measured;
 	if (ret == 0) {
 		follow->complete_ns = UINT64_MAX;
 		return 0;

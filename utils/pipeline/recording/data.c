@@ -71,42 +71,65 @@ static int load_info(struct trace_data *data, struct uft_err *err)
 	return 0;
 }
 
-/*
- * Look for <tid>.cdat. If the file cannot be opened or read, task->data_bytes is not changed, and
- * this function reports no error.
- */
-static void look_for_blocks(struct trace_data *data, struct task *task)
+static int cannot_open(const char *path, int ret, struct uft_err *err)
+{
+	return err_set_errno(err, ret, "cannot open '%s'", path);
+}
+
+/* Measures <tid>.cdat. A missing or empty file is no error. */
+static int measure_blocks(struct trace_data *data, struct task *task, struct uft_err *err)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/%d" DATADIR_COMPACT_SUFFIX, data->dir, task->tid);
-	if (stat(path, &st) < 0 || st.st_size == 0)
-		return;
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? 0 : cannot_open(path, -errno, err);
+	if (S_ISREG(st.st_mode) && st.st_size == 0)
+		return 0;
 
-	int fd cleanup_fd = file_open_regular(path, NULL);
+	int fd cleanup_fd = file_open_regular(path, err);
 
 	if (fd < 0)
-		return;
+		return fd;
 	if (!task->compact)
 		task->compact = calloc(1, sizeof(*task->compact));
-	if (task->compact && compact_file_look(task->compact, fd) == 0)
-		task->data_bytes = task->compact->raw_bytes;
+
+	int ret = task->compact ? compact_file_look(task->compact, fd) : -ENOMEM;
+
+	if (ret < 0)
+		return err_set_errno(err, ret, "cannot read '%s'", path);
+	task->data_bytes = task->compact->raw_bytes;
+	return 0;
 }
 
-void data_measure_files(struct trace_data *data)
+static int measure_task(struct trace_data *data, struct task *task, struct uft_err *err)
 {
-	for (size_t i = 0; i < data->nr_tasks; i++) {
-		struct task *task = &data->tasks[i];
-		char path[PATH_MAX];
-		struct stat st;
+	char path[PATH_MAX];
+	struct stat st;
 
-		snprintf(path, sizeof(path), "%s/%d.dat", data->dir, task->tid);
-		if (!task->compact && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			task->data_bytes = st.st_size;
-		else
-			look_for_blocks(data, task);
+	if (task->compact)
+		return measure_blocks(data, task, err);
+	snprintf(path, sizeof(path), "%s/%d.dat", data->dir, task->tid);
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? measure_blocks(data, task, err)
+				       : cannot_open(path, -errno, err);
+	if (!S_ISREG(st.st_mode)) {
+		int fd cleanup_fd = file_open_regular(path, err);
+
+		return MIN(fd, 0);
 	}
+	task->data_bytes = st.st_size;
+	return 0;
+}
+
+int data_measure_files(struct trace_data *data, struct uft_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret == 0 && i < data->nr_tasks; i++)
+		ret = measure_task(data, &data->tasks[i], err);
+	return ret;
 }
 
 static int load_all(struct trace_data *data, struct uft_err *err)
@@ -118,7 +141,7 @@ static int load_all(struct trace_data *data, struct uft_err *err)
 	for (size_t i = 0; ret == 0 && i < data->nr_sessions; i++)
 		ret = session_load_map(data->sessions[i], err);
 	if (ret == 0)
-		data_measure_files(data);
+		ret = data_measure_files(data, err);
 	return ret < 0 ? ret : arg_book_open(&data->args, data, err);
 }
 

@@ -120,7 +120,12 @@ int data_read_more(struct trace_data *data, struct uft_err *err);
  * before. Returns 0 when there was no complete line, or a negative errno with @err.
  */
 int data_grow(struct trace_data *data, struct uft_err *err);
-void data_measure_files(struct trace_data *data);
+
+/*
+ * Determine task.data_bytes of each task. Returns 0, or a negative errno with @err if the file of a
+ * task exists, but is not a regular file or cannot be read. A missing file is no error.
+ */
+int data_measure_files(struct trace_data *data, struct uft_err *err);
 
 /*
  * For a growing recording: check that the path data->dir still leads to the directory that was

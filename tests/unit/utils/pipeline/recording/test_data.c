@@ -159,21 +159,6 @@ TEST_WITH(one_task_with_records_is_enough, setup, teardown)
 	assert_int_equal(data.tasks[2].data_bytes, 0);
 }
 
-/* A directory with a record file's name has no records. */
-TEST_WITH(only_files_count, setup, teardown)
-{
-	char path[128];
-
-	recording_finish(&rec);
-	remove_file("100.dat");
-	in_dir(path, sizeof(path), "100.dat");
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
-	assert_false(data_has_records(&data));
-	assert_null(data.tasks[0].compact);
-	rmdir(path);
-}
-
 /* An empty or damaged file is reported only when its records are read. */
 TEST_WITH(compact_files_are_looked_for, setup, teardown)
 {
@@ -298,12 +283,41 @@ TEST_WITH(compact_files_grow, setup, teardown)
 	half = data_task(&data, 101)->data_bytes;
 	assert_int_equal(half, 48);
 	recording_add_file(&rec, "101.cdat", packed.data, packed.len);
-	data_measure_files(&data);
+	assert_int_equal(data_measure_files(&data, NULL), 0);
 	assert_int_equal(data_task(&data, 101)->data_bytes, 96);
 	assert_int_equal(data_task(&data, 100)->data_bytes, 32);
 	assert_null(data_task(&data, 100)->compact);
 	/* If a task has a file of blocks, its .dat file is not looked at. */
 	recording_add_file(&rec, "101.dat", "", 0);
-	data_measure_files(&data);
+	assert_int_equal(data_measure_files(&data, NULL), 0);
 	assert_int_equal(data_task(&data, 101)->data_bytes, 96);
+}
+
+/* A task's file that cannot be read is an error. The task is not shown without its records. */
+TEST_WITH(files_of_tasks_that_cannot_be_read, setup, teardown)
+{
+	static const char *const names[] = { "101.dat", "101.cdat" };
+	char path[128], text[192];
+
+	recording_add_task(&rec, 101, "a{}", 1000);
+	recording_finish(&rec);
+	remove_file("101.dat");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		in_dir(path, sizeof(path), names[i]);
+		snprintf(text, sizeof(text), "cannot open '%s': Is a directory", path);
+		assert_int_equal(mkdir(path, 0700), 0);
+		check_failure(rec.dir, -EISDIR, text);
+		assert_int_equal(rmdir(path), 0);
+		snprintf(text, sizeof(text), "cannot open '%s': it is no regular file", path);
+		assert_int_equal(mkfifo(path, 0600), 0);
+		check_failure(rec.dir, -EINVAL, text);
+		assert_int_equal(unlink(path), 0);
+		snprintf(text, sizeof(text), "cannot open '%s': Too many levels", path);
+		assert_int_equal(symlink(names[i], path), 0);
+		check_failure(rec.dir, -ELOOP, text);
+		assert_int_equal(unlink(path), 0);
+	}
+	/* A task without a file has no records. */
+	assert_int_equal(data_open(&data, rec.dir, DEMANGLE_SIMPLE, NULL), 0);
+	assert_int_equal(data_task(&data, 101)->data_bytes, 0);
 }

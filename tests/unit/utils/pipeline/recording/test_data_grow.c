@@ -204,7 +204,7 @@ TEST_WITH(files_are_measured, setup, teardown)
 	assert_int_equal(grow(NULL), 1);
 	recording_add_file(&rec, "100.dat", "0123456789abcdef", 16);
 	assert_false(data_has_records(&data));
-	data_measure_files(&data);
+	assert_int_equal(data_measure_files(&data, NULL), 0);
 	assert_int_equal(data.tasks[0].data_bytes, 16);
 	assert_true(data_has_records(&data));
 }
