@@ -111,6 +111,11 @@ static int open_log(const char *prefix)
 	return fd;
 }
 
+static bool is_file_of(const fstrace_t *trace, const struct stat *st)
+{
+	return st->st_ino == trace->inode && st->st_dev == trace->device;
+}
+
 /*
  * Makes the log write to @fd, which is file number @file. Takes over @fd. If the log already has a
  * descriptor, other threads may be writing to that descriptor. In this case the old descriptor
@@ -119,7 +124,12 @@ static int open_log(const char *prefix)
 static void install_file(fstrace_t *trace, int fd, uint32_t file)
 {
 	int old = atomic_load(&trace->fd);
+	struct stat st;
 
+	if (fstat(fd, &st) == 0) {
+		trace->device = st.st_dev;
+		trace->inode = st.st_ino;
+	}
 	if (old < 0) {
 		atomic_store(&trace->fd, fd);
 	} else if (old != fd) {
@@ -303,20 +313,21 @@ void fst_file_reopen(fstrace_t *trace)
 
 	if (fd >= 0) {
 		struct stat of_old, of_new;
+		bool is_open = fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0;
 
-		/*
-		 * The program may have closed the old descriptor. In that case the new descriptor
-		 * gets the number of the old descriptor, if this number is free. If the old
-		 * descriptor is open and refers to the log's file, the log keeps the old
-		 * descriptor, and the new descriptor is closed.
-		 */
-		if (fd != old && fstat(old, &of_old) == 0 && fstat(fd, &of_new) == 0 &&
-		    of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {
+		if (is_open && of_old.st_ino == of_new.st_ino && of_old.st_dev == of_new.st_dev) {
 			close(fd);
 			fd = old;
+		} else if (!is_open || !is_file_of(trace, &of_old)) {
+			/*
+			 * The program has closed the old descriptor. Another file of the program
+			 * may have the number of the old descriptor.
+			 */
+			fd = fst_replace_fd(old, fd);
+			atomic_store(&trace->fd, fd);
 		}
-		atomic_store(&trace->fd, fst_replace_fd(old, fd));
-		atomic_store(&trace->file, file_of(atomic_load(&trace->shared->place)));
+		/* If the program has renamed the log's file, @old is replaced as in a rotation. */
+		install_file(trace, fd, file_of(atomic_load(&trace->shared->place)));
 	}
 	fst_unlock(&held);
 }

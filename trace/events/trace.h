@@ -95,6 +95,9 @@ struct fstrace {
 	ssize_t rotate_size;
 	_Atomic int fd;	       /* -1 until the first record */
 	_Atomic uint32_t file; /* the number of the file of @fd: see struct fst_shared */
+	/* The file that @fd was opened for. Guarded by fst_lock(). */
+	dev_t device;
+	ino_t inode;
 	struct fst_shared *shared;
 	struct fst_limits limits;
 	_Atomic(struct fst_format *) common;
@@ -162,7 +165,10 @@ void fst_file_write(fstrace_t *trace, const char *bytes, size_t len);
  * not exist. Returns 0, or -1 with errno set.
  */
 int fst_file_set_aside(const char *prefix);
-/* Open the log's file again. The program may have closed the log's descriptor. */
+/*
+ * Open PREFIX.log again, because the program may have closed the log's descriptor, or renamed the
+ * file.
+ */
 void fst_file_reopen(fstrace_t *trace);
 
 /*

@@ -467,7 +467,7 @@ TEST_WITH(a_turn_repairs_the_last_two, begin, end)
 
 TEST_WITH(what_was_closed_is_opened_again, begin, end)
 {
-	int fd = next_fd(), other;
+	int fd = next_fd();
 	struct stat st;
 
 	open_log(-1);
@@ -493,17 +493,27 @@ TEST_WITH(what_was_closed_is_opened_again, begin, end)
 	check("log.log", "one\ntwo\nthree\n");
 	assert_int_equal(stat("mine", &st), 0);
 	assert_int_equal(st.st_size, 0);
-	/* The log's name is that of another file now. */
-	unlink("log.log");
-	other = next_fd();
-	atomic_store(&trace->shared->place, 5ULL << 48);
-	fst_file_reopen(trace);
-	assert_int_equal(atomic_load(&trace->fd), other);
-	assert_int_equal(atomic_load(&trace->file), 5);
-	write_text("four\n");
-	check("log.log", "four\n");
 	close(fd);
-	close(fd + 1);
+}
+
+/* After a rename, the log goes on in a new file. The old file does not stay open. */
+TEST_WITH(what_was_renamed_is_closed, begin, end)
+{
+	int fd = next_fd();
+
+	open_log(-1);
+	for (int i = 0; i < 3; i++) {
+		write_text("one\n");
+		assert_int_equal(rename("log.log", "renamed"), 0);
+		atomic_store(&trace->shared->place, 5ULL << 48);
+		fst_file_reopen(trace);
+		assert_int_equal(atomic_load(&trace->fd), fd);
+		assert_int_equal(atomic_load(&trace->file), 5);
+		assert_int_equal(next_fd(), fd + 1);
+		write_text("two\n");
+		check("renamed", i ? "two\none\n" : "one\n");
+		check("log.log", "two\n");
+	}
 }
 
 TEST_GROUP(begin_all, NULL)
