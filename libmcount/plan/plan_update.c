@@ -173,6 +173,13 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted)
 		*noted = 0;
 }
 
+/* Maps an empty page at steer_page, which may be mapped to an arena's header or not mapped. */
+static void empty_steer_page(void)
+{
+	own_syscall(SYS_mmap, &steer_page, (unsigned long)RING_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L);
+}
+
 void plan_update_begin(void)
 {
 	if (!(probe.plan.flags & PLAN_STEERABLE))
@@ -182,6 +189,8 @@ void plan_update_begin(void)
 					 MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
 
 	if (page == MAP_FAILED) {
+		/* Some kernels unmap the old page before mremap(2) fails. */
+		empty_steer_page();
 		/*
 		 * The arena's header is not mapped at steer_page, so the recorder cannot clear
 		 * probe_skips to announce a new plan. Without an announcement, each call must look
@@ -201,8 +210,7 @@ void plan_update_after_fork(void)
 	if (!(probe.plan.flags & PLAN_STEERABLE))
 		return;
 	probe.news = &always;
-	own_syscall(SYS_mmap, &steer_page, (unsigned long)RING_PAGE, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0L);
+	empty_steer_page();
 	steer.not_before_ns = 0;
 	atomic_store(&steer.is_asking, 0);
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -223,6 +224,27 @@ TEST(a_forked_child_looks_at_each_call)
 	plan_update_begin();
 	assert_ptr_equal(probe.news, &arena->news);
 	control->plan_generation = 0;
+	stop();
+}
+
+/*
+ * The header cannot be mapped a second time, because it is private. Some kernels unmap the page at
+ * the new address before mremap(2) fails. The stubs can still read the page, and each hook looks
+ * for news.
+ */
+TEST(a_header_that_cannot_be_mapped_again)
+{
+	start(PLAN_STEERABLE);
+	probe.arena = mmap(NULL, RING_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	assert_true(probe.arena != MAP_FAILED);
+	plan_update_begin();
+	assert_false(probe_skips);
+	assert_true(plan_update_has_news());
+	assert_int_equal(munmap(probe.arena, RING_PAGE), 0);
+	probe.arena = arena;
+	plan_update_begin();
+	assert_ptr_equal(probe.news, &arena->news);
 	stop();
 }
 
