@@ -725,7 +725,6 @@ const char *pxt_log_name(const struct pxt_handle *handle, uint32_t id, char text
  * still being written.
  */
 int pxt_take(struct pxt_handle *handle, struct pxt_event *event);
-void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event);
 /*
  * Called when all events were taken, and no more will come. Returns true if events were lost after
  * the last one. In this case the next pxt_take() reports the loss.

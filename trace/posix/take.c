@@ -122,17 +122,6 @@ int pxt_take(struct pxt_handle *handle, struct pxt_event *event)
 	return found;
 }
 
-/* Puts back @event, which pxt_take() has returned. The next pxt_take() returns @event again. */
-void pxt_take_back(struct pxt_handle *handle, const struct pxt_event *event)
-{
-	if (event->id == PT_OVERFLOW || event->id == PT_RESUME) {
-		handle->queue[handle->nr_queued++] = *event;
-		return;
-	}
-	handle->held = *event;
-	handle->has_held = true;
-}
-
 int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 {
 	const struct pxt_view *view = handle->view;

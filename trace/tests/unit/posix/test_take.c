@@ -230,26 +230,6 @@ TEST_WITH(one_that_was_stopped_says_so_and_stays, begin, NULL)
 	nothing_more();
 }
 
-TEST_WITH(what_could_not_be_put_comes_again, begin, NULL)
-{
-	struct pxt_event event;
-
-	test_stream_fill(handle.view, 2, 100);
-	pxt_note_lost(&stream.stream, STREAM_CELLS, 50);
-	assert_int_equal(pxt_take(&handle, &event), 1);
-	pxt_take_back(&handle, &event);
-	next_is(PT_OVERFLOW, 50);
-	assert_int_equal(pxt_take(&handle, &event), 1);
-	assert_int_equal(event.id, PT_RESUME);
-	pxt_take_back(&handle, &event);
-	next_is(PT_RESUME, 100);
-	assert_int_equal(pxt_take(&handle, &event), 1);
-	pxt_take_back(&handle, &event);
-	next_is(PT_FIRST_NAMED, 100);
-	next_is(PT_FIRST_NAMED, 101);
-	nothing_more();
-}
-
 /* --- streams with a log --- */
 
 static void follow_is(uint64_t time_ns)
