@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/lib/own_name.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/unix_name.h"
@@ -296,7 +297,7 @@ TEST(test_dead_recorder)
 static int listen_for_probes(void)
 {
 	struct sockaddr_un addr;
-	int len = snprintf(probe.address, sizeof(probe.address), "utrail-ring-%d", getpid());
+	int len = own_name(probe.address, sizeof(probe.address));
 	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 

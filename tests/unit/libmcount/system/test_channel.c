@@ -8,6 +8,7 @@
 
 #include "libmcount/system/channel.h"
 #include "libmcount/hot/probe.h"
+#include "tests/unit/lib/own_name.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "tests/lib/verdict.h"
@@ -37,7 +38,7 @@ static ssize_t hear(const struct conversation *talk)
 static void begin(struct conversation *talk, enum control_hello_kind kind)
 {
 	struct sockaddr_un addr;
-	int len = snprintf(probe.address, sizeof(probe.address), "utrail-channel-%d", getpid());
+	int len = own_name(probe.address, sizeof(probe.address));
 	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
 
 	talk->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -10,6 +10,7 @@
 #include "libmcount/system/undo.h"
 #include "libmcount/hot/frames.h"
 #include "libmcount/hot/probe.h"
+#include "tests/unit/lib/own_name.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/compiler.h"
 #include "utils/base/unix_name.h"
@@ -225,7 +226,7 @@ TEST_WITH(who_records_it, setup, teardown)
 	unsigned fds = count_fds();
 
 	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_NONE);
-	snprintf(name, sizeof(name), "utrail-test-%d", (int)getpid());
+	own_name(name, sizeof(name));
 	snprintf(probe.address, sizeof(probe.address), "%s:secret", name);
 	use_the_stack(own);
 	assert_int_equal(utrail_leave(ATTACH_STATE, NULL, 0), ATTACH_STATE_LEFT);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmcount/hot/probe.h"
+#include "tests/unit/lib/own_name.h"
 #include "tests/unit/lib/probe/pair.h"
 #include "tests/unit/lib/unit.h"
 #include "utils/base/unix_name.h"
@@ -82,7 +83,7 @@ static struct talk talk;
 static int report(bool answers)
 {
 	struct sockaddr_un addr;
-	int len = snprintf(probe.address, sizeof(probe.address), "utrail-modules-%d", getpid());
+	int len = own_name(probe.address, sizeof(probe.address));
 	socklen_t addr_len = unix_name_address(&addr, probe.address, len);
 	pthread_t recorder;
 
