@@ -328,10 +328,13 @@ TEST(a_stop_is_no_wait)
 	end(&talk);
 }
 
-/* Four seconds pass before each message is looked at. */
+/*
+ * 5.5 seconds pass before each message is looked at. A delay of 3 seconds on a busy machine changes
+ * nothing.
+ */
 static int take_long(void *arg)
 {
-	pair_pass(4000000000);
+	pair_pass(5500000000);
 	return 0;
 }
 
@@ -349,10 +352,10 @@ TEST(chatter_is_no_answer)
 		say(&talk, CONTROL_WELCOME, CONTROL_ANSWER, sizeof(struct control_welcome), 2);
 		pair_before(SYS_recvmsg, take_long, NULL);
 		/*
-		 * The time begins with the first message. The fourth one comes 12 seconds later,
+		 * The time begins with the first message. The third one comes 11 seconds later,
 		 * which is too late.
 		 */
-		assert_int_equal(finish(&talk), nr <= 3);
+		assert_int_equal(finish(&talk), nr <= 2);
 		pair_before(0, NULL, NULL);
 		end(&talk);
 	}
@@ -366,7 +369,7 @@ TEST(a_recorder_at_work_is_waited_for)
 		uint32_t seq;
 		bool is_answered;
 	} cases[] = {
-		{ 3, 2, true }, { 100, 2, true }, { 160, 2, false }, { 3, 1, true }, { 4, 1, false }
+		{ 3, 2, true }, { 100, 2, true }, { 160, 2, false }, { 2, 1, true }, { 3, 1, false }
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
