@@ -66,13 +66,13 @@ static uint64_t begun(void)
 }
 
 static void attach(struct pxt_registry *registry, unsigned number, uint32_t serial,
-		   uint16_t inherited, uint64_t age_ms)
+		   uint16_t inherited, int64_t age_ms)
 {
 	struct pxt_stream *stream = trace_file_stream(place, number, 1, 1);
 
 	stream->serial = serial;
 	stream->attr.inherited = inherited;
-	stream->attr.created_ns = pxt_clock_ns(CLOCK_REALTIME) - age_ms * 1000000;
+	stream->attr.created_ns = pxt_clock_ns(CLOCK_REALTIME) - (uint64_t)age_ms * 1000000;
 	munmap(stream, STREAM_BYTES);
 	atomic_store(&registry->serial[number], serial);
 	atomic_fetch_or(&registry->attached[number / PT_ATTACHED_BITS],
@@ -118,9 +118,10 @@ TEST_WITH(others_do_not_come, begin, end)
 
 	/*
 	 * These streams are not inherited: 1 was made after the process, 2 does not have the serial
-	 * number that the registry has, 3 is not attached, and 4 does not exist.
+	 * number that the registry has, 3 is not attached, and 4 does not exist. The time of 1 lies
+	 * ahead: on a busy machine, begun() may be called seconds later than this.
 	 */
-	attach(registry, 1, 71, POSIX_TRACE_INHERITED, 4000);
+	attach(registry, 1, 71, POSIX_TRACE_INHERITED, -25000);
 	attach(registry, 2, 72, POSIX_TRACE_INHERITED, 60000);
 	atomic_store(&registry->serial[2], 73);
 	attach(registry, 3, 73, POSIX_TRACE_INHERITED, 60000);
