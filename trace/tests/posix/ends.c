@@ -824,7 +824,7 @@ static void *write_slowly(void *unused)
 
 /*
  * Make a log with an event that a thread was writing as the stream was shut down, and an event
- * behind it. Returns the time that the first one took, in milliseconds.
+ * that came later. Returns the time that the first one took, in milliseconds.
  */
 static uintptr_t log_slowly(int fd)
 {

@@ -298,11 +298,13 @@ def test_a_stranger_has_the_name(shared_folder, monkeypatch, thing):
     try:
         os.lchown(taken, STRANGER, STRANGER)
         with subprocess.Popen([*as_victim, program, "0", "wait"], stdout=subprocess.PIPE, text=True) as first:
-            assert first.stdout.readline() == "created\n"
-            assert run(*as_victim, program, str(first.pid)) == "created\n"
-            assert len(folders_of(victim)) == 1
-            assert len([p for p in folders_of(victim)[0].iterdir() if p.name.startswith("s-")]) == 1
-            first.kill()
+            try:
+                assert first.stdout.readline() == "created\n"
+                assert run(*as_victim, program, str(first.pid)) == "created\n"
+                assert len(folders_of(victim)) == 1
+                assert len([p for p in folders_of(victim)[0].iterdir() if p.name.startswith("s-")]) == 1
+            finally:
+                first.kill()  # after a failure, too: the end of the block waits for it
         # The next process removes the files of a killed one.
         assert run(*as_victim, program) == "created\n"
         assert not [p for p in folders_of(victim)[0].iterdir() if p.name.startswith(("s-", "p-"))]
