@@ -22,7 +22,10 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	return chdir("/") == 0 && system("rm -rf /tmp/utrail-test-place-??????") == 0 ? 0 : -1;
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", top);
+	return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 /*
