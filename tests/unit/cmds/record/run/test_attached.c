@@ -1,6 +1,6 @@
 /*
  * `record -p`: processes are found and attached to, and are left when the recording ends. The
- * processes are simulated.
+ * processes are simulated, with numbers above the largest number of the kernel.
  */
 #include "tests/unit/lib/record/recorder.h"
 
@@ -108,11 +108,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds @nr processes that have reported themselves and run. Their numbers begin with 101. */
+/* Adds @nr processes that have reported themselves and run. Their numbers begin with 4200101. */
 static void add_processes(struct place *p, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		p->processes[i].os_pid = 101 + i;
+		p->processes[i].os_pid = 4200101 + i;
 		p->processes[i].pidfd = 0;
 		p->processes[i].next = i + 1 < nr ? &p->processes[i + 1] : NULL;
 	}
@@ -124,7 +124,7 @@ static void attach_to(struct place *p, size_t nr)
 	p->run.pids = calloc(nr, sizeof(*p->run.pids));
 	p->run.nr_pids = nr;
 	for (size_t i = 0; i < nr; i++)
-		p->run.pids[i] = 101 + i;
+		p->run.pids[i] = 4200101 + i;
 }
 
 /* --- the processes to attach to --- */
@@ -142,7 +142,6 @@ static int find(struct place *p, const char *pids, struct uft_err *err)
 	return attached_find(&p->run, err);
 }
 
-/* 4200102 and 4200103 are above the largest number that the kernel gives a process. */
 TEST_WITH(the_processes, setup, teardown)
 {
 	struct place *p = *state;
@@ -255,7 +254,7 @@ TEST_WITH(so_long, setup, teardown)
 	p->processes[1].pidfd = -1;
 	p->opts.for_ns = 1;
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101, begin 102, end 101, end 103");
+	assert_string_equal(done, "begin 4200101, begin 4200102, end 4200101, end 4200103");
 	assert_int_equal(p->run.end.status, RECORDER_STATUS_UNKNOWN);
 	assert_string_equal(said(p), "");
 }
@@ -265,9 +264,9 @@ static struct place *playing;
 /* A child reports itself while the recorder detaches from the last process. */
 static void report_child(pid_t pid)
 {
-	static struct process child = { .os_pid = 104 };
+	static struct process child = { .os_pid = 4200104 };
 
-	if (pid != 102)
+	if (pid != 4200102)
 		return;
 	child.next = playing->t->rec.processes.first;
 	playing->t->rec.processes.first = &child;
@@ -284,7 +283,7 @@ TEST_WITH(a_child_that_comes_late, setup, teardown)
 	p->opts.for_ns = 1;
 	play.while_leaving = report_child;
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101, end 101, end 102, end 104");
+	assert_string_equal(done, "begin 4200101, end 4200101, end 4200102, end 4200104");
 	assert_string_equal(said(p), "");
 }
 
@@ -297,7 +296,7 @@ static void fork_again(pid_t pid)
 	struct process *child = &forked[nr_forked];
 
 	assert_true(nr_forked < ARRAY_SIZE(forked));
-	*child = (struct process){ .os_pid = 2000 + nr_forked, .pidfd = 0 };
+	*child = (struct process){ .os_pid = 4202000 + nr_forked, .pidfd = 0 };
 	nr_forked++;
 	child->next = playing->t->rec.processes.first;
 	playing->t->rec.processes.first = child;
@@ -334,15 +333,15 @@ TEST_WITH(other_ends, setup, teardown)
 	add_processes(p, 2);
 	p->processes[0].pidfd = p->processes[1].pidfd = -1;
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101");
+	assert_string_equal(done, "begin 4200101");
 	add_processes(p, 1);
 	atomic_store(&p->t->rec.store->is_full, true);
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101, end 101");
+	assert_string_equal(done, "begin 4200101, end 4200101");
 	atomic_store(&p->t->rec.store->is_full, false);
 	atomic_store(&p->t->rec.control->finished, 1);
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101, end 101");
+	assert_string_equal(done, "begin 4200101, end 4200101");
 }
 
 static int signal_to_us;
@@ -367,13 +366,13 @@ TEST_WITH(asked_for, setup, teardown)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		signal_to_us = signals[i];
 		assert_int_equal(run(p, &err), 0);
-		assert_string_equal(done, "begin 101, end 101");
+		assert_string_equal(done, "begin 4200101, end 4200101");
 	}
 	/* SIGCHLD comes from a child of utrail, and is no request to end. */
 	signal_to_us = SIGCHLD;
 	p->opts.for_ns = 1;
 	assert_int_equal(run(p, &err), 0);
-	assert_string_equal(done, "begin 101, begin 102, end 101");
+	assert_string_equal(done, "begin 4200101, begin 4200102, end 4200101");
 }
 
 static int fail_to_begin(const struct attach_how *how)
@@ -392,7 +391,7 @@ TEST_WITH(one_does_not_begin, setup, teardown)
 	play.begin = fail_to_begin;
 	assert_int_equal(run(p, &err), -EBUSY);
 	assert_string_equal(err.text, "it did not begin");
-	assert_string_equal(done, "begin 101, end 101");
+	assert_string_equal(done, "begin 4200101, end 4200101");
 }
 
 /* If detaching from a process fails, a message says so, unless the process ends or has ended. */
