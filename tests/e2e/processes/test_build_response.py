@@ -25,6 +25,13 @@ def build(*command):
     return utrail("build", proc_ways.proc(), "--", *command)
 
 
+def until_it_is_read(name):
+    """A shell's command that waits until the recording has a response file. With eBPF the recorder
+    reads the file while the compiler runs, and on a busy machine perhaps later."""
+    pattern = name.replace(".", "\\.")
+    return f"until grep -aq '[^@]{pattern}' uftrace.data/proc.dat; do sleep 0.01; done"
+
+
 def arguments():
     with open("compile_commands.json") as file:
         return [entry["arguments"] for entry in json.load(file)]
@@ -39,6 +46,7 @@ mkdir -p sub
 printf '%s\\n' '-c "-DA=b c"' "'-DB=\\"q\\"'" '-DC=x\\ y' '@n.rsp' > sub/x.rsp
 printf '%s' '-o a.o ../a.c' > sub/n.rsp
 (cd sub && {compiler} -DQ @x.rsp)
+{until_it_is_read("n.rsp")}
 rm -r sub/*.rsp
 """)
     result = build("sh", "run.sh").must()
@@ -55,9 +63,9 @@ rm -r sub/*.rsp
 def test_ninja(tree):
     if not shutil.which("ninja"):
         pytest.skip("ninja is not installed")
-    (tree / "build.ninja").write_text("""
+    (tree / "build.ninja").write_text(f"""
 rule cc
-  command = gcc @$out.rsp
+  command = gcc @$out.rsp && {until_it_is_read("a.o.rsp")}
   rspfile = $out.rsp
   rspfile_content = -c $in -o $out
 build a.o: cc a.c
@@ -88,8 +96,9 @@ def test_rights_of_the_process(workdir, monkeypatch):
         with open("secret.rsp", "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write("-c a.c -Dsecret")
         with open("gcc", "w", opener=lambda name, flags: os.open(name, flags, 0o755)) as file:
-            file.write("#!/bin/sh\nsleep 0.1\n")
-        result = build("setpriv", "--reuid=65534", "--clear-groups", "./gcc", "@secret.rsp")
+            file.write("#!/bin/sh\nuntil [ -e read ]; do sleep 0.01; done\n")
+        script = f"setpriv --reuid=65534 --clear-groups ./gcc @secret.rsp & {until_it_is_read('secret.rsp')}; touch read; wait"
+        result = build("sh", "-c", script)
         assert "'secret.rsp' (Permission denied)" in result.err
         assert b"-Dsecret" not in open("uftrace.data/proc.dat", "rb").read()
         assert "-Dsecret" not in open("compile_commands.json").read()
