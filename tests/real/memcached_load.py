@@ -51,16 +51,22 @@ def work(path, number):
     results.append(good)
 
 
+def first_client(path, server):
+    """A client of a server that just starts: its socket has a name before it listens."""
+    end = time.monotonic() + 120
+    while server.poll() is None and time.monotonic() < end:
+        try:
+            return Client(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            time.sleep(0.05)
+    sys.exit("memcached_load.py: the server does not listen")
+
+
 def main():
     path = tempfile.mktemp()
     command = [sys.argv[1], "-s", path, "-t", "4", "-m", "16"] + (["-u", "root"] if os.getuid() == 0 else [])
     server = subprocess.Popen(command)
-    for _ in range(200):
-        if os.path.exists(path):
-            break
-        time.sleep(0.05)
-    time.sleep(0.1)
-    client = Client(path)
+    client = first_client(path, server)
     client.ask("set shared 0 0 1", b"0")
     threads = [threading.Thread(target=work, args=(path, n)) for n in range(CLIENTS)]
     for t in threads:
