@@ -28,7 +28,8 @@ def test_two_of_one_number(workdir, method):
     recording = Recording("uftrace.data")
     assert [n for n in counts(recording, "leaf") if n] == [1] * EACH * len(CALLS) + [*CALLS]
     assert [n for n in counts(recording, "main") if n] == [1, 1]
-    assert min(recording.tasks) > 10 and recording.lost == 0
+    # Their own numbers are at most 1 + EACH; in the namespace of the test, others had these before.
+    assert min(recording.tasks) > 1 + EACH and recording.lost == 0
     tools = [utrail, peer] if PEER else [utrail]
     for tool in tools:
         table = tool("report", "-f", "call").must().out
