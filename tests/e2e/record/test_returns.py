@@ -215,8 +215,9 @@ while True:
 
 
 def load(port, seconds):
+    """The answers to requests, at least to one."""
     bodies, end = set(), time.monotonic() + seconds
-    while time.monotonic() < end:
+    while not bodies or time.monotonic() < end:
         bodies.add(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60).read())
     return bodies
 
