@@ -25,6 +25,9 @@
 
 #define THREADS 6
 
+/* A limit of waiting: a busy machine may take long. */
+#define AWAIT_MS 60000
+
 /*
  * Memory that child and test share.
  *
@@ -62,6 +65,19 @@ NOINLINE static uint64_t slow_callee(uint64_t ms)
 	__asm__ volatile("pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7" ::: "xmm6", "xmm7");
 	atomic_store(&shared->called_with, 1);
 	nanosleep(&time, NULL);
+	atomic_store(&shared->called_with, 2);
+	return 0;
+}
+
+/* Stays until the test lets it go. */
+NOINLINE static uint64_t staying_callee(void)
+{
+	const struct timespec time = { 0, 1000000 };
+
+	__asm__ volatile("pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7" ::: "xmm6", "xmm7");
+	atomic_store(&shared->called_with, 1);
+	while (!atomic_load(&shared->stays))
+		nanosleep(&time, NULL);
 	atomic_store(&shared->called_with, 2);
 	return 0;
 }
@@ -146,9 +162,17 @@ static void be_child(int nr_threads)
 
 static void await(_Atomic uint64_t *value, uint64_t above)
 {
-	for (int i = 0; i < 10000 && atomic_load(value) <= above; i++)
+	for (int i = 0; i < AWAIT_MS && atomic_load(value) <= above; i++)
 		usleep(1000);
 	assert_true(atomic_load(value) > above);
+}
+
+/* Waits until the child has slept again. */
+static void await_sleep(void)
+{
+	for (int i = 0; i < AWAIT_MS && !atomic_load(&shared->slept_ms); i++)
+		usleep(1000);
+	assert_true(atomic_load(&shared->slept_ms) > 0);
 }
 
 static pid_t start(int nr_threads)
@@ -223,15 +247,15 @@ TEST(test_calls)
 		assert_int_equal(pid_there, pid);
 		assert_int_equal(attached_make_room(&w, t, NULL), 0);
 		attached_let_others_go(&w, t);
-		assert_int_equal(attached_call(&w, t, (uint64_t)callee, args, 5000, &result, NULL),
-				 0);
+		assert_int_equal(
+			attached_call(&w, t, (uint64_t)callee, args, AWAIT_MS, &result, NULL), 0);
 		assert_int_equal(result, 7);
 		assert_int_equal(atomic_load(&shared->called_with), 54321);
 		assert_int_equal(
-			attached_call(&w, t, (uint64_t)bad_callee, none, 5000, &result, NULL),
+			attached_call(&w, t, (uint64_t)bad_callee, none, AWAIT_MS, &result, NULL),
 			-EFAULT);
-		assert_int_equal(attached_call(&w, t, (uint64_t)callee, args, 5000, &result, NULL),
-				 0);
+		assert_int_equal(
+			attached_call(&w, t, (uint64_t)callee, args, AWAIT_MS, &result, NULL), 0);
 		assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 		attached_let_go(&w);
 		usleep(2000);
@@ -257,8 +281,8 @@ TEST(test_system_call_goes_on)
 		usleep(SLEEP_MS * 700);
 		assert_int_equal(attached_stop(&w, NULL), 0);
 		assert_int_equal(attached_make_room(&w, main_thread(&w), NULL), 0);
-		assert_int_equal(attached_call(&w, main_thread(&w), (uint64_t)callee, none, 5000,
-					       &result, NULL),
+		assert_int_equal(attached_call(&w, main_thread(&w), (uint64_t)callee, none,
+					       AWAIT_MS, &result, NULL),
 				 0);
 		assert_int_equal(attached_drop_room(&w, main_thread(&w), NULL), 0);
 		attached_let_go(&w);
@@ -305,7 +329,7 @@ TEST(test_tracer_dies)
 				attached_make_room(&w, t, NULL);
 				attached_let_others_go(&w, t);
 				attached_call(&w, t, (uint64_t)slow_callee, round % 2 ? ms : none,
-					      5000, &result, NULL);
+					      AWAIT_MS, &result, NULL);
 				attached_drop_room(&w, t, NULL);
 				attached_let_go(&w);
 			}
@@ -325,9 +349,7 @@ TEST(test_tracer_dies)
 		await(&shared->turns[0], before[0] + 3);
 		await(&shared->turns[1], before[1] + 3);
 		atomic_store(&shared->slept_ms, 0);
-		for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
-			usleep(1000);
-		assert_true(atomic_load(&shared->slept_ms) > 0);
+		await_sleep();
 		assert_int_equal(atomic_load(&shared->sleep_result), 0);
 		stop(pid);
 	}
@@ -355,15 +377,15 @@ TEST(test_tracer_dies_at_second_stop)
 		}
 		attached_make_room(&w, main_thread(&w), NULL);
 		attached_let_others_go(&w, main_thread(&w));
-		attached_call(&w, main_thread(&w), (uint64_t)slow_callee, ms, 5000, &result, NULL);
+		attached_call(&w, main_thread(&w), (uint64_t)slow_callee, ms, AWAIT_MS, &result,
+			      NULL);
 		_exit(1);
 	}
 	await(&shared->called_with, 0);
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
 	atomic_store(&shared->slept_ms, 0);
-	for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
-		usleep(1000);
+	await_sleep();
 	assert_int_equal(atomic_load(&shared->called_with), 2);
 	assert_int_equal(atomic_load(&shared->sleep_result), 0);
 	stop(pid);
@@ -375,7 +397,7 @@ static void await_state(pid_t pid, char state)
 	char path[64], text[512];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < AWAIT_MS; i++) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
 		ssize_t n = read(fd, text, sizeof(text) - 1);
 
@@ -435,10 +457,8 @@ TEST(test_tracer_dies_at_system_call)
 		waitpid(tracer, &status, 0);
 		assert_true(WIFSIGNALED(status));
 		atomic_store(&shared->slept_ms, 0);
-		for (int i = 0; i < 2000 && !atomic_load(&shared->slept_ms); i++)
-			usleep(1000);
+		await_sleep();
 		assert_int_equal(waitpid(pid, &status, WNOHANG | __WALL), 0);
-		assert_true(atomic_load(&shared->slept_ms) > 0);
 		assert_int_equal(atomic_load(&shared->sleep_result), 0);
 		stop(pid);
 	}
@@ -516,8 +536,7 @@ TEST(test_tracer_dies_after_a_signal)
 	}
 	assert_int_equal(waitpid(tracer, &status, 0), tracer);
 	assert_true(WIFSIGNALED(status));
-	for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
-		usleep(1000);
+	await_sleep();
 	assert_int_equal(atomic_load(&shared->slept_ms), 1);
 	assert_int_equal(atomic_load(&shared->sleep_result), 0);
 	stop(pid);
@@ -527,20 +546,20 @@ TEST(test_call_that_stays)
 {
 	pid_t pid = start(1);
 	struct attached w = ATTACHED_CLOSED;
-	const uint64_t ms[6] = { 400 };
+	const uint64_t none[6] = { 0 };
 	uint64_t result;
 
 	open_stopped_child(&w, pid);
 	assert_int_equal(attached_stop(&w, NULL), 0);
 	assert_int_equal(attached_make_room(&w, main_thread(&w), NULL), 0);
 	attached_let_others_go(&w, main_thread(&w));
-	assert_int_equal(
-		attached_call(&w, main_thread(&w), (uint64_t)slow_callee, ms, 50, &result, NULL),
-		-ETIMEDOUT);
+	assert_int_equal(attached_call(&w, main_thread(&w), (uint64_t)staying_callee, none, 50,
+				       &result, NULL),
+			 -ETIMEDOUT);
 	attached_close(&w);
 	atomic_store(&shared->slept_ms, 0);
-	for (int i = 0; i < 10000 && !atomic_load(&shared->slept_ms); i++)
-		usleep(1000);
+	atomic_store(&shared->stays, 1);
+	await_sleep();
 	assert_int_equal(atomic_load(&shared->called_with), 2);
 	stop(pid);
 }
@@ -619,7 +638,7 @@ TEST(test_steps_out)
 	await(&shared->turns[0], atomic_load(&shared->turns[0]) + 100);
 	assert_int_equal(atomic_load(&shared->handled), 1);
 	atomic_store(&shared->stays, 1);
-	for (int i = 0; i < 10000 && atomic_load(&shared->stays) != 2; i++)
+	for (int i = 0; i < AWAIT_MS && atomic_load(&shared->stays) != 2; i++)
 		usleep(1000);
 	assert_int_equal(atomic_load(&shared->stays), 2);
 	attached_close(&w);
@@ -649,7 +668,7 @@ TEST(test_signals_are_delivered)
 		kill(pid, SIGUSR1);
 		assert_int_equal(attached_stop(&w, NULL), 0);
 		attached_let_go(&w);
-		for (int i = 0; i < 10000 && atomic_load(&shared->handled) < round; i++)
+		for (int i = 0; i < AWAIT_MS && atomic_load(&shared->handled) < round; i++)
 			usleep(1000);
 		assert_int_equal(atomic_load(&shared->handled), round);
 	}

@@ -18,6 +18,9 @@
 #include "utils/base/cleanup.h"
 #include "utils/base/compiler.h"
 
+/* A limit of waiting: a busy machine may take long. */
+#define AWAIT_MS 60000
+
 #define CODE_BYTES  4096
 #define STACK_BYTES (256 << 10)
 #define ROOM_BYTES  (CODE_BYTES + STACK_BYTES + (24 << 10) + ATTACHED_ARGS_BYTES)
@@ -121,7 +124,7 @@ static void await_turn(void)
 {
 	uint64_t before = atomic_load(&shared->turns);
 
-	for (int i = 0; i < 10000 && atomic_load(&shared->turns) == before; i++)
+	for (int i = 0; i < AWAIT_MS && atomic_load(&shared->turns) == before; i++)
 		usleep(1000);
 	assert_true(atomic_load(&shared->turns) > before);
 }
@@ -393,7 +396,7 @@ TEST(a_call_has_its_arguments_and_the_room_for_a_stack)
 	uint64_t result = 0;
 
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
-	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, args, 5000, &result, NULL), 0);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, args, AWAIT_MS, &result, NULL), 0);
 	assert_int_equal(result, (1ULL << 40) + 654320);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(atomic_load(&shared->args[i]), args[i]);
@@ -417,14 +420,14 @@ TEST(signals_wait_until_a_call_is_over)
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
 	for (const int *sig = signals; *sig; sig++) {
 		assert_int_equal(attached_call(&w, t, (uintptr_t)signal_itself,
-					       (uint64_t[6]){ *sig }, 5000, &result, NULL),
+					       (uint64_t[6]){ *sig }, AWAIT_MS, &result, NULL),
 				 0);
 		assert_int_equal(result, 0);
 	}
 	assert_int_equal(attached_drop_room(&w, t, NULL), 0);
 	attached_let_go(&w);
 	await_turn();
-	for (int i = 0; i < 10000 && !atomic_load(&shared->handled[SIGTERM]); i++)
+	for (int i = 0; i < AWAIT_MS && !atomic_load(&shared->handled[SIGTERM]); i++)
 		usleep(1000);
 	assert_int_equal(atomic_load(&shared->handled[SIGUSR1]), 1);
 	assert_int_equal(atomic_load(&shared->handled[SIGTERM]), 1);
@@ -454,7 +457,7 @@ TEST(a_call_is_told_by_a_signal_that_nobody_handles)
 		uint64_t result = 0;
 
 		assert_int_equal(attached_make_room(&w, t, NULL), 0);
-		assert_int_equal(attached_call(&w, t, (uintptr_t)sum, (uint64_t[6]){ 7 }, 5000,
+		assert_int_equal(attached_call(&w, t, (uintptr_t)sum, (uint64_t[6]){ 7 }, AWAIT_MS,
 					       &result, NULL),
 				 0);
 		assert_int_equal(result, 7);
@@ -476,7 +479,8 @@ TEST(who_handles_all_of_them_cannot_be_called)
 	uint64_t result;
 
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
-	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, none, 5000, &result, &err), -EBUSY);
+	assert_int_equal(attached_call(&w, t, (uintptr_t)sum, none, AWAIT_MS, &result, &err),
+			 -EBUSY);
 	snprintf(expected, sizeof(expected),
 		 "process %d handles all signals that others ignore: none is left to announce the "
 		 "end of a call",
@@ -497,7 +501,7 @@ TEST(a_fault_in_a_call_is_told_and_the_thread_goes_on)
 	uint64_t result;
 
 	assert_int_equal(attached_make_room(&w, t, NULL), 0);
-	assert_int_equal(attached_call(&w, t, (uintptr_t)meet_fault, none, 5000, &result, &err),
+	assert_int_equal(attached_call(&w, t, (uintptr_t)meet_fault, none, AWAIT_MS, &result, &err),
 			 -EFAULT);
 	snprintf(expected, sizeof(expected),
 		 "process %d met a fault in a call that it was made to do", pid);
