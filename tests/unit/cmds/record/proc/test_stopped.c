@@ -316,7 +316,7 @@ static uint64_t flags_in(pid_t pid, bool is_seen)
 {
 	uint64_t flags = 0;
 
-	for (int nr = 0; !flags && nr < (is_seen ? 5000 : 50); nr++) {
+	for (int nr = 0; !flags && nr < (is_seen ? 60000 : 50); nr++) {
 		flags = stopped_clone_flags(pid);
 		usleep(1000);
 	}
