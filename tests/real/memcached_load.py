@@ -75,7 +75,7 @@ def main():
         t.join()
     shared = client.get("shared").decode()
     server.send_signal(signal.SIGTERM)
-    print(f"RESULT load {sorted(results)} shared {shared} status {server.wait(60)}")
+    print(f"RESULT load {sorted(results)} shared {shared} status {server.wait(120)}")
     if os.path.exists(path):
         os.unlink(path)
 

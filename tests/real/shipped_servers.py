@@ -132,9 +132,9 @@ SERVERS = {
 
 
 def has_ended(pid):
-    """True when a process ends within some seconds: a server's child may serve one connection only,
-    and its parent may reap it later."""
-    end = time.monotonic() + 5
+    """True when a process ends within a minute: a server's child may serve one connection only, and
+    its parent may reap it later."""
+    end = time.monotonic() + 60
     while is_alive(pid) and time.monotonic() < end:
         time.sleep(0.05)
     return not is_alive(pid)
