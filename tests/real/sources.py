@@ -36,11 +36,8 @@ def only_one(home):
         yield
 
 
-def fetch(package, home):
-    """The path of the upstream archive of @package, kept below @home."""
-    home = home / package  # each package has its own lists: several may be fetched at a time
-    for name in ("lists/partial", "cache/archives/partial"):
-        (home / name).mkdir(parents=True, exist_ok=True)
+def fetch_into(home, package):
+    """Fetch the upstream archive of @package, if it is not there. For one process at a time."""
     if not list(home.glob(f"{package}_*.orig.tar.*")):
         if not shutil.which("apt-get"):
             raise Unavailable("there is no apt-get to fetch sources with")
@@ -59,11 +56,20 @@ def fetch(package, home):
         )
         apt = f"apt-get -q {options}"
         command = f"{apt} update && {apt} --download-only --tar-only source {package}"
-        with only_one(home):
-            done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
+        done = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
         if done.returncode != 0 or not list(home.glob(f"{package}_*.orig.tar.*")):
             last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise Unavailable(f"the source of {package} cannot be had: {last}")
+
+
+def fetch(package, home):
+    """The path of the upstream archive of @package, kept below @home."""
+    home = home / package  # each package has its own lists: several may be fetched at a time
+    for name in ("lists/partial", "cache/archives/partial"):
+        (home / name).mkdir(parents=True, exist_ok=True)
+    # apt-get writes the archive under its own name: another test must not see the beginning.
+    with only_one(home):
+        fetch_into(home, package)
     return next(home.glob(f"{package}_*.orig.tar.*"))
 
 
