@@ -13,7 +13,7 @@
 #include "utils/tracecmd/cursor.h"
 #include "utils/tracecmd/records.h"
 
-static const char path[] = "unit-trace.dat";
+static char path[] = "/tmp/utrail-trace-XXXXXX";
 static const char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 				  "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n";
 static const char format[] = "name: wakes\nID: 77\nformat:\n";
@@ -483,10 +483,17 @@ TEST(clocks_that_count_nanoseconds)
 	}
 }
 
+static int make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
 static int remove_file(void **state)
 {
 	unlink(path);
 	return 0;
 }
 
-TEST_GROUP(NULL, remove_file)
+TEST_GROUP(make_file, remove_file)
