@@ -2,6 +2,7 @@
 test."""
 
 import faulthandler
+import glob
 import os
 import re
 import shutil
@@ -127,10 +128,26 @@ def workdir(request, tmp_path, tmp_path_factory, monkeypatch):
 
 
 def recorder_sockets():
-    """Names of recorders' sockets without a recorder: another process keeps such a socket open."""
+    """Names of recorders' sockets without a recorder: another process keeps such a socket open. The
+    list also has the sockets of other pid namespaces, where a recorder has another number."""
     with open("/proc/net/unix") as f:
-        names = {line.split("@")[1].strip() for line in f if re.search(r"@utrail-\d+-", line)}
-    return {n for n in names if not os.path.exists(f"/proc/{n.split('-')[1]}")}
+        found = re.findall(r"(\d+) @(utrail-(\d+)-.*)$", f.read(), re.M)
+    alone = {f"socket:[{inode}]": name for inode, name, pid in found if not os.path.exists(f"/proc/{pid}")}
+    return {alone[link] for link in open_files() if link in alone} if alone else set()
+
+
+def open_files():
+    """Where the descriptors of all processes of this pid namespace lead."""
+
+    def target(path):
+        try:
+            return os.readlink(path)
+        except OSError:  # the process has ended, or has closed the file
+            return None
+
+    for process in glob.iglob("/proc/[0-9]*"):
+        if target(f"{process}/ns/pid") == os.readlink("/proc/self/ns/pid"):
+            yield from map(target, glob.glob(f"{process}/fd/*"))
 
 
 def processes_in(directory):
