@@ -222,7 +222,8 @@ HEADER = struct.Struct("<HHHHII")
 def recorder_of(answer, out):
     """A recorder of another build, with its address. It answers HELLO with @answer; the messages
     that it gets are in @out."""
-    name = f"\0utrail-test-{os.getpid()}"
+    # Processes of other pid namespaces have the same pids, and may share the names of sockets.
+    name = f"\0utrail-test-{os.urandom(8).hex()}"
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(name)
     listener.listen()

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import UTRAIL, environment, run, utrail, wait_until
+from tools import LIMIT_S, UTRAIL, environment, run, utrail, wait_until
 
 PROGRAM = """#include <unistd.h>
 int step(int n) { return n + 1; }
@@ -18,7 +18,8 @@ int main(void) { int n = 0; while (access("stop", F_OK) != 0) { n = step(n); usl
 """
 
 # Listens under the name in its first argument. The second argument is "yes" (it answers each
-# request), "nothing" (it only accepts connections) or "deaf" (it accepts none).
+# request), "nothing" (it only accepts connections) or "deaf" (it accepts none). It prints the pid of
+# each process that connects.
 LISTENER = """
 import os, socket, struct, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -32,6 +33,7 @@ while True:
         continue
     c, _ = s.accept()
     kept.append(c)
+    print(struct.unpack("iII", c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0], flush=True)
     if sys.argv[2] == "yes":
         c.recv(70000)
         c.send(struct.pack("<IiIIQ", 0x71557472, 0, 4711, 0, 2**63))
@@ -45,6 +47,15 @@ def program(workdir):
     Path("prog.c").write_text(PROGRAM)
     run("gcc", "-pg", "prog.c", "-o", "prog").must()
     Path("listener.py").write_text(LISTENER)
+
+
+# Connects to the name in its argument, and stays until its input ends.
+CONNECTOR = """
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect("\\0" + sys.argv[1])
+sys.stdin.read()
+"""
 
 
 def name_of(directory):
@@ -138,7 +149,8 @@ def test_root_does_not_believe_a_stranger(words):
 @needs_root
 def test_root_does_not_believe_a_stranger_about_a_process():
     finished()
-    with Listener("utrail-dir-1-1", "yes", uid=65533):
+    # The name of a directory that no recorder uses: it is nobody else's, also not another suite's.
+    with Listener(name_of("."), "yes", uid=65533):
         result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
     assert "no utrail of yours is recording it" in result.err
 
@@ -153,14 +165,19 @@ def test_sockets_of_one_name_are_asked_once(uid):
         kept = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(8)]
         for s in kept:
             s.connect("\0" + name_of("data"))
-        wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) >= 4 + len(kept))
-        before = len(os.listdir(f"/proc/{listener.proc.pid}/fd"))
-        result = utrail("control", str(os.getpid()), "off", limit=60).must(1)
-        assert "no utrail of yours is recording it" in result.err
+        asks = subprocess.Popen([str(UTRAIL), "control", str(os.getpid()), "off"], env=environment(), stderr=subprocess.PIPE, text=True)
+        err = asks.communicate(timeout=LIMIT_S)[1]
+        assert asks.returncode == 1 and "no utrail of yours is recording it" in err, err
         assert listener.proc.poll() is None
-        # At most two connections are new: utrail asks the socket of this name, and then each name
-        # of a socket that may answer for the process.
-        wait_until(lambda: len(os.listdir(f"/proc/{listener.proc.pid}/fd")) <= before + 2)
+        # Connections are accepted in their order: after this one, all of utrail's are known.
+        last = subprocess.Popen([sys.executable, "-c", CONNECTOR, name_of("data")], stdin=subprocess.PIPE)
+        told = []
+        while last.pid not in told:
+            told.append(int(listener.proc.stdout.readline()))
+        last.communicate()
+        # At most two connections are utrail's: it asks the socket of this name, and then each name
+        # of a socket that may answer for the process. Another test's utrail may ask here, too.
+        assert told.count(os.getpid()) == len(kept) and told.count(asks.pid) <= 2
         for s in kept:
             s.close()
 
