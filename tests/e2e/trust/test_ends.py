@@ -202,6 +202,12 @@ def is_pending(pid, sig):
     return any(mask >> (sig - 1) & 1 for mask in pending)
 
 
+def is_handled(pid, sig):
+    with open(f"/proc/{pid}/status") as f:
+        (caught,) = [int(line.split()[1], 16) for line in f if line.startswith("SigCgt")]
+    return caught >> (sig - 1) & 1
+
+
 def recorder_of(path, program_proc):
     """The recorder: the process other than the program that has the directory's task.txt open."""
     target = os.path.realpath(f"{path}/task.txt")
@@ -223,7 +229,10 @@ def test_each_signal_is_the_programs(sig):
     """A signal that only the recorder gets is passed on once. The recording is complete, with the
     program's status."""
     proc = start(UTRAIL, "record", exe_of("ends"), "said", 100000, 5, 1, 0)
-    wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
+    (dat,) = wait_until(lambda: glob.glob("uftrace.data/[0-9]*.dat"))
+    program = int(os.path.basename(dat)[: -len(".dat")])
+    # The file is there when main() is entered, before the program has its handlers.
+    wait_until(lambda: is_handled(program, INTERRUPTS[-1]))
     os.kill(proc.pid, sig)
     assert finish(proc, sig.name)[0] == 7
     assert Recording("uftrace.data").info["exit_status"] == [str(7 << 8)]
