@@ -89,8 +89,9 @@ def test_copies_count_once(prog):
     utrail("record", "-d", "all", "--no-libcall", "--no-event", prog).must()
     rows = json.loads(utrail("report", "-d", "all", "--format=json").must().out)
     (f,) = [row for row in rows if row["name"] == "f"]
-    (whole,) = re.findall(r"([\d.]+) us *\| *} /\* f \*/", utrail("replay", "-d", "all", "-f", "duration").must().out)
-    assert f["total"] == round(float(whole) * 1000)
+    lines = map(json.loads, utrail("dump", "-d", "all", "--format=jsonl").must().out.splitlines())
+    (whole,) = [line["dur"] for line in lines if line.get("name") == "f" and line["depth"] == 1]
+    assert f["total"] == whole and f["call"] == 3
 
 
 def test_views_of_one_function(prog):
