@@ -72,14 +72,15 @@ def recorded(tmp_path_factory):
 
 def calls(path):
     """The ENTRY and EXIT records of all files, sorted by time: (time, tid, number of the record in
-    its file, kind, name)."""
+    its file, kind, name). At one time the older task comes first; its tid may be the higher one."""
     rec = Recording(path, has_payloads=True)
-    return sorted(
+    found = (
         (record.time, task.tid, at, record.kind, record.name)
         for task in rec.tasks.values()
         for at, record in enumerate(task.records)
         if record.kind <= EXIT
     )
+    return sorted(found, key=lambda call: call[0])
 
 
 def clock(ns):
