@@ -1,17 +1,20 @@
 """Runs programs on a screen of their own (tmux): tests send keys, and read the screen as a user
 sees it."""
+import fcntl
 import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
+import termios
 import time
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 # The time in which a screen must come to the expected state.
 PATIENCE_S = 60
 STEP_S = 0.02
-# A screen is settled when it is the same twice, at times this far apart.
+# A screen is settled when it is the same twice, at times this far apart, and its programs wait for keys.
 STILL_S = 0.06
 NUMBERS = itertools.count()
 
@@ -30,6 +33,24 @@ def reversed_in(line, is_on):
             is_on = number == "7" if number in ("7", "27", "0", "") else is_on
         at = match.end()
     return found or (is_on and at < len(line)), is_on
+
+
+def stat_of(pid):
+    """The words of /proc/PID/stat behind the name: state, parent, group, session, terminal and
+    foreground group come first (proc_pid_stat(5))."""
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()
+
+
+def states_of(group):
+    """The states of the first threads of the processes in a group."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = stat_of(pid)
+        except OSError:
+            continue
+        if words[2] == group:
+            yield words[0]
 
 
 class Screen:
@@ -91,13 +112,29 @@ class Screen:
     def body(self):
         return self.lines()[1:-1]
 
+    def is_idle(self):
+        """True when all keys are read, and each process in the foreground sleeps. On a busy machine a
+        program may have no CPU for long, and its screen stands still although keys wait for it."""
+        words = self.tmux("display-message", "-p", "-t", self.name, "#{pane_tty} #{pane_pid}").split()
+        try:
+            terminal = os.open(words[0], os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            try:
+                (unread,) = struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)))
+            finally:
+                os.close(terminal)
+            foreground = stat_of(words[1])[5]
+        except (OSError, IndexError):  # the program has ended
+            return True
+        return not unread and all(each == "S" for each in states_of(foreground))
+
     def settle(self):
         """The lines of the screen when they have stopped changing."""
         before = None
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
-            now = self.raw()
-            if now == before:
+            # All that an idle program has written is in the next picture but one.
+            now = self.raw() if self.is_idle() else None
+            if now and now == before:
                 return self.lines()
             before = now
             time.sleep(STILL_S)
