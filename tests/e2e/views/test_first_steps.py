@@ -45,7 +45,7 @@ SESSION = [
     # Filters let nothing in.
     ("replay -F totl", 0, "", "WARN: option '--filter': no function matches 'totl', so that nothing is shown; the nearest: total\n"
                               "WARN: nothing is left to show: no call is let in by --filter=totl\n"),
-    ("replay -t 10s", 0, "", r"WARN: nothing is left to show: no call took 10s or longer \(-t\); the longest took [\d.]+ms\n"),
+    ("replay -t 10s", 0, "", r"WARN: nothing is left to show: no call took 10s or longer \(-t\); the longest took [\d.]+m?s\n"),
     ("replay --kernel-only --no-event", 0, "", r"WARN: option '--kernel-only': no call of the kernel was recorded, as record -k does\n"
                                                r"WARN: nothing is left to show: no call of the kernel is .*\n"),
     ("report --kernel-only --no-event", 0, r"((?!main|total).)*", r"WARN: option '--kernel-only': .*\nWARN: nothing is left to show: .*\n"),
@@ -60,6 +60,13 @@ SESSION = [
 ]
 
 
+def without_waits(text):
+    """The text without the scheduler's events, which may be inside of any call on a busy machine. A
+    call with such an event has two lines."""
+    text = re.sub(r"^.*/\* linux:sched.* \*/\n", "", text, flags=re.M)
+    return re.sub(r"(\w+\(\)) \{\n.*\} /\* \w+ \*/$", r"\1;", text, flags=re.M)
+
+
 def test_first_half_hour(workdir):
     shutil.copy(TOP / "doc/samples/shop.c", workdir / "shop.c")
     (workdir / "shop.sh").write_text("#!/bin/sh\n./shop\n")
@@ -69,5 +76,5 @@ def test_first_half_hour(workdir):
         result = run(*words) if words[:1] == ["gcc"] else utrail(*words)
         about = f"$ utrail {typed}\n{result.out}\n--- stderr\n{result.err}--- status {result.status}"
         assert result.status == status, about
-        assert re.search(out, result.out) if out or not status else result.out == "", about
+        assert re.search(out, without_waits(result.out)) if out or not status else result.out == "", about
         assert re.fullmatch(err, result.err), about
