@@ -50,7 +50,7 @@ def recording(request):
     know such a wait, so the program is recorded again."""
     for _ in range(20):
         utrail("record", "-d", "data", build(program(request.param), VARIANT))
-        if "linux:sched-out" not in utrail("replay", "-d", "data", "-f", "none").out:
+        if "linux:sched-out" not in utrail("replay", "-d", "data", "-f", "none", preempted=True).out:
             break
     return Path("data")
 
