@@ -60,6 +60,23 @@ static uint64_t read_both(uint64_t *ns)
 	return best;
 }
 
+uint64_t pxt_clock_offset_ns(void)
+{
+	uint64_t best = 0, best_gap = UINT64_MAX;
+
+	for (int nr = 0; nr < 3; nr++) {
+		uint64_t before = pxt_clock_ns(CLOCK_MONOTONIC);
+		uint64_t real = pxt_clock_ns(CLOCK_REALTIME);
+		uint64_t gap = pxt_clock_ns(CLOCK_MONOTONIC) - before;
+
+		if (gap < best_gap) {
+			best_gap = gap;
+			best = real - before - gap / 2;
+		}
+	}
+	return best;
+}
+
 #ifdef __SIZEOF_INT128__
 /*
  * Returns the nanoseconds per tick, with 32 fractional bits. Returns 0 if a tick takes 1 ns or

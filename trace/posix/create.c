@@ -94,7 +94,7 @@ static int find_number(struct making *making)
 static int make_stream(struct making *making, const struct pxt_registry *registry)
 {
 	uint64_t nr_cells = count_cells(&making->attr);
-	uint64_t now = pxt_clock_ns(CLOCK_REALTIME), mono = pxt_clock_ns(CLOCK_MONOTONIC);
+	uint64_t mono = pxt_clock_ns(CLOCK_MONOTONIC), offset = pxt_clock_offset_ns();
 	struct pxt_stream *stream;
 	char name[64];
 	uint32_t log_bytes = making->file_desc >= 0 ? sizeof(struct pxt_log_part) : 0;
@@ -106,7 +106,7 @@ static int make_stream(struct making *making, const struct pxt_registry *registr
 	stream = pxt_place_make(making->place, name, making->bytes, &error);
 	if (!stream)
 		return ENOMEM;
-	making->attr.created_ns = now;
+	making->attr.created_ns = mono + offset;
 	stream->version = PT_VERSION;
 	stream->serial = making->serial;
 	stream->nr_cells = (uint32_t)nr_cells;
@@ -116,7 +116,7 @@ static int make_stream(struct making *making, const struct pxt_registry *registr
 	stream->owner_start = pxt_process.start;
 	stream->names_pid = registry->names_pid;
 	stream->names_start = registry->names_start;
-	stream->offset_ns = now - mono;
+	stream->offset_ns = offset;
 	stream->attr = making->attr;
 	stream->log_bytes = log_bytes;
 	atomic_store(&stream->head, nr_cells);

@@ -430,6 +430,12 @@ extern struct pxt_thread pxt_nobody;
 
 /* clock.c. Its functions are signal-safe. */
 void pxt_clock_begin(void);
+/*
+ * Returns CLOCK_REALTIME minus CLOCK_MONOTONIC, in nanoseconds. The kernel may stop the thread
+ * between the readings of the two clocks. So the clocks are read three times, and the fastest
+ * attempt counts.
+ */
+uint64_t pxt_clock_offset_ns(void);
 uint64_t pxt_clock_slow(struct pxt_thread *thread);
 
 /*
