@@ -100,7 +100,7 @@ void recording_put(const struct recording *rec, struct strbuf *out, uint64_t tim
 void recording_add_task(struct recording *rec, int32_t tid, const char *tree, uint64_t start_ns)
 {
 	struct strbuf out cleanup_strbuf = { 0 };
-	char open[1024];
+	char open[1024] = "";
 	unsigned depth = 0;
 	uint64_t time_ns = start_ns;
 	char name[32];
@@ -126,6 +126,7 @@ void recording_add_task(struct recording *rec, int32_t tid, const char *tree, ui
 			data = record_data(RECORD_EVENT, 0, EVENT_ID_USER + 1);
 		} else if (*p == '}') {
 			depth--;
+			assert_true(open[depth]);
 			data = record_data(RECORD_EXIT, depth, recording_addr(&open[depth]));
 		} else if (*p == ')') {
 			depth -= depth > 0;

@@ -117,7 +117,7 @@ TEST_WITH(exits_without_entries, setup, NULL)
 TEST_WITH(lost_records, setup, NULL)
 {
 	check("a{b{c{!}}}", "a{b{c{!}}}");
-	check("a{!3e{}}", "a{!e{}}?");
+	check("a{!3e{})x", "a{!e{}}?");
 }
 
 TEST_WITH(time_range, setup, NULL)

@@ -243,7 +243,7 @@ TEST_WITH(another_program, setup, teardown)
 /* After a loss it is uncertain which calls are open. */
 TEST_WITH(lost_records, setup, teardown)
 {
-	assert_int_equal(check("a{b{}c{!1d{}}}e{}"), 5);
+	assert_int_equal(check("a{b{}c{!1d{})x}e{}"), 5);
 }
 
 TEST_WITH(a_task_that_begins_within_calls, setup, teardown)

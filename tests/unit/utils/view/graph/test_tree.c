@@ -156,7 +156,7 @@ TEST_WITH(fork_of_a_fork, setup, teardown)
 
 TEST_WITH(lost_records, setup, teardown)
 {
-	recording_add_task(&rec, 100, "a{b{!1c{}}}d{}", 1000);
+	recording_add_task(&rec, 100, "a{b{!1c{})x}d{}", 1000);
 	assert_non_null(strstr(run(NULL), "c1{}"));
 	assert_non_null(strstr(run(NULL), "d1{}"));
 }
