@@ -61,6 +61,8 @@ static bool has_ended_as_child(const struct attached *w, const struct attached_t
 int world_wait(const struct attached *w, struct attached_thread *t, uint64_t until_ms, int *status)
 {
 	for (;;) {
+		/* Read the time before the look: this process may be paused after the look. */
+		bool is_last = world_now_ms() > until_ms;
 		bool has_ended = has_ended_as_child(w, t);
 		pid_t pid = has_ended ? -1 : waitpid(t->tid, status, __WALL | WNOHANG);
 
@@ -77,7 +79,7 @@ int world_wait(const struct attached *w, struct attached_thread *t, uint64_t unt
 			t->is_stopped = false;
 			return -ESRCH;
 		}
-		if (world_now_ms() > until_ms)
+		if (is_last)
 			return -ETIMEDOUT;
 		wait_a_moment(w);
 	}

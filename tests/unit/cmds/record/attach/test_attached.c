@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmds/record/attach/attached_private.h"
 #include "utils/base/compiler.h"
 
 #define THREADS 6
@@ -486,6 +487,8 @@ static void be_waiter(void)
 /* The tracer's number of calls of waitpid() until it dies; 0: it does not die. */
 static int waitpids_left;
 static pid_t waited_for;
+/* The next waitpid() finds nothing. Then this process is paused for so long; 0: it is not. */
+static unsigned pause_us;
 
 pid_t __real_waitpid(pid_t pid, int *status, int options);
 pid_t __wrap_waitpid(pid_t pid, int *status, int options);
@@ -495,7 +498,32 @@ pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 		await_state(pid, 't');
 		kill(getpid(), SIGKILL);
 	}
+	if (pause_us) {
+		assert_int_equal(__real_waitpid(pid, status, options), 0);
+		assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, 0, 0), 0);
+		await_state(pid, 't');
+		usleep(pause_us);
+		pause_us = 0;
+		return 0;
+	}
 	return __real_waitpid(pid, status, options);
+}
+
+/* A thread stops in time, but the recorder does not run until its patience is at an end. */
+TEST(test_recorder_is_paused)
+{
+	pid_t pid = start(1);
+	struct attached w = { .pid = pid };
+	struct attached_thread t = { .tid = pid };
+	int status;
+
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, 0, 0), 0);
+	pause_us = 60000;
+	assert_int_equal(world_wait(&w, &t, world_now_ms() + 50, &status), 0);
+	assert_int_equal(pause_us, 0);
+	assert_true(t.is_stopped);
+	assert_int_equal(ptrace(PTRACE_DETACH, pid, 0, 0), 0);
+	stop(pid);
 }
 
 /*
