@@ -50,7 +50,7 @@ static inline uint32_t effective_flags(const struct planned *p, const struct pla
 
 	if (unlikely(flags & PLAN_COND) &&
 	    !conds_hold(p->plan->conds + rule->cond, rule->nr_conds, slot, regs))
-		flags &= ~(uint32_t)(PLAN_FILTER | PLAN_NOTRACE);
+		flags &= ~PLANNED_CONDITIONAL;
 	return flags;
 }
 

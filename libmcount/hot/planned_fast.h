@@ -54,6 +54,9 @@ static inline bool planned_has_room(const struct thread *t, const struct capture
 /* With these flags, a rule opts a call in, or sets limits for the call and the calls within it. */
 #define PLANNED_FAST_RULES ((uint32_t)(PLAN_FILTER | PLAN_DEPTH | PLAN_TIME | PLAN_SIZE))
 
+/* The actions that a rule's conditions decide about. */
+#define PLANNED_CONDITIONAL ((uint32_t)(PLAN_FILTER | PLAN_NOTRACE))
+
 /* Updates @s for a call whose rule has PLAN_FILTER, which opts the call in. */
 static inline void planned_opt_in(const struct planned *p, struct selection *s)
 {

@@ -99,25 +99,31 @@ static struct selection selection_of(const struct live_plan *plan)
 	};
 }
 
+/* Returns the flags of @rule, without those that depend on the arguments of a call. */
+static uint32_t without_conditions(const struct plan_rule *rule)
+{
+	return rule->flags & PLAN_COND ? rule->flags & ~PLANNED_CONDITIONAL : rule->flags;
+}
+
 /*
  * Changes @s as if the open call of @addr had been entered under @plan. The call's arguments are
- * gone, so a rule with conditions on arguments has no effect.
+ * gone, so filter and notrace with conditions on arguments have no effect.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
 {
 	const struct live_func *func = plans_find(plan, addr);
 	const struct plan_rule *rule = func ? func->rule : NULL;
+	uint32_t actions = rule ? without_conditions(rule) : 0;
 
-	if (rule && !(rule->flags & PLAN_COND)) {
-		if (rule->flags & PLAN_NOTRACE)
-			s->out++;
-		if (rule->flags & PLAN_FILTER) {
-			s->in++;
-			s->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
-		}
-		planned_limit(s, rule);
+	if (actions & PLAN_NOTRACE)
+		s->out++;
+	if (actions & PLAN_FILTER) {
+		s->in++;
+		s->depth = MIN(plan->settings.depth, (uint32_t)UINT16_MAX);
 	}
+	if (rule)
+		planned_limit(s, rule);
 	if (flags & PLANNED_RECORD) {
 		s->level++;
 		s->depth -= s->depth != 0;
@@ -132,7 +138,7 @@ static bool would_record(const struct planned *p, struct selection *s, uint64_t 
 {
 	const struct live_func *func = plans_find(p->plan, addr);
 	const struct plan_rule *rule = func ? func->rule : NULL;
-	uint32_t flags = rule && !(rule->flags & PLAN_COND) ? rule->flags : 0;
+	uint32_t flags = rule ? without_conditions(rule) : 0;
 
 	return !s->out && planned_judge(p, s, func, rule, flags, false) == PLANNED_IS_RECORD;
 }

@@ -571,6 +571,27 @@ TEST(an_open_call_counts_though_nobody_saw_it_begin)
 	stop(&s);
 }
 
+/*
+ * Conditions decide about filter and notrace only. The limits of a rule apply to each call, and
+ * still apply to an open call after a new plan has come.
+ */
+TEST(limits_with_conditions_outlast_a_new_plan)
+{
+	struct scene s;
+
+	prepare(&s);
+	give_rule(&s, 1, (struct plan_rule){ .flags = PLAN_DEPTH | PLAN_COND, .depth = 2 });
+	start(&s);
+	assert_int_equal(call(0, 1), 1);
+	replace(&s);
+	assert_int_equal(call(1, 2), 1);
+	assert_int_equal(s.t->planned->now.depth, 0);
+	assert_int_equal(call(2, 3), 0);
+	leave(1);
+	leave(0);
+	stop(&s);
+}
+
 /* --- calls of handlers --- */
 
 /* A handler's calls go on at the thread's depth, and are opted in like the thread's. */
