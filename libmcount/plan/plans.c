@@ -17,7 +17,7 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * @lock: protects the other members. Only COLD code takes this lock. plans_replace() and
+ * @lock: protects the other members. Only COLD code waits for this lock. plans_replace() and
  *        plans_add_patches() already hold the module lock when they take this lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial number of the newest plan
