@@ -20,11 +20,11 @@ enum pxt_stop {
 };
 
 /*
- * The progress of a log. The bytes in its file and in the buffer are the stream's records before
- * position @taken.
+ * The progress of a log. The log has all records of the stream before position @taken. Its first
+ * bytes are in its file, the later ones in the buffer of struct pxt_log_part.
  *
  * @begin: the number of bytes of the log that are in the file
- * @pending: the number of bytes after @begin that are in the buffer of struct pxt_log_part
+ * @pending: the number of bytes that are in the buffer
  * @has_stop: enum pxt_stop
  */
 struct pxt_log_slot {

@@ -26,7 +26,7 @@ void proc_cpus_deinit(struct proc_cpus *cpus);
 int proc_cpus_of(const struct proc_cpus *cpus, int32_t tid);
 
 /*
- * Set the CPU of a task, from 0 to PROC_CPU_MAX.
+ * Note that the task @tid runs on the CPU @cpu. @cpu is a number from 0 to PROC_CPU_MAX.
  *
  * Returns 1 if the task had another CPU or an unknown one, so that a writer must make a record; 0
  * if the CPU is unchanged; or -ENOMEM.

@@ -353,10 +353,10 @@ struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks)
 void lane_attach(struct lane *lane, struct merger *feed);
 
 /*
- * For tasks that come one after the other: fill the queues of a group of lanes. The group begins
- * with lane @first, and has as many lanes as fit into @held_bytes. The queues keep their events
- * until pipeline_drop_group(). A lane that needs more than @held_bytes gets its events later, from
- * lane_stream().
+ * Fill the queues of a group of lanes. Used when a view gets all events of one task, and then those
+ * of the next task. The group begins with lane @first, and has as many lanes as fit into
+ * @held_bytes. The queues keep their events until pipeline_drop_group(). A lane that needs more
+ * than @held_bytes gets its events later, from lane_stream().
  *
  * Returns the index of the lane after the group, or a negative errno with @err.
  */

@@ -10,8 +10,8 @@
  * the user's cache. libdebuginfod gives up when a server sends less than 100 KB in
  * $DEBUGINFOD_TIMEOUT seconds. The whole transfer may take longer.
  *
- * Returns false when DEBUGINFOD_URLS names no server that has the file, libdebuginfod.so.1 is not
- * installed, or this build lacks the feature.
+ * Returns false when no server in DEBUGINFOD_URLS has the file. Also returns false when
+ * libdebuginfod.so.1 is not installed, or this build lacks the feature.
  */
 bool debug_server_open(const char *build_id, struct elf_file *debug);
 
