@@ -20,10 +20,7 @@
  */
 #define ANSWER_TIMEOUT_S 10
 
-/*
- * The maximum time to wait for an answer while the recorder sends CONTROL_WORKING. A user at a
- * terminal might wait this long.
- */
+/* The maximum time to wait for an answer while the recorder sends CONTROL_WORKING. */
 #define WORKING_MAX_S 600
 
 /*

@@ -153,9 +153,9 @@ static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
 }
 
 /*
- * Sets to 0 each entry of @funcs whose function has open calls. The recorder has stopped all other
- * threads. Returns -EAGAIN when a thread is in a hook, or between undo_enter() and undo_exit(),
- * because open calls of such a thread may be invisible.
+ * Sets to 0 each entry of @funcs whose function has open calls: calls that have not returned yet.
+ * The recorder has stopped all other threads. Returns -EAGAIN when a thread is in a hook, or
+ * between undo_enter() and undo_exit(), because open calls of such a thread may be invisible.
  */
 static int64_t find_open(uint64_t *funcs, uint64_t nr)
 {

@@ -36,9 +36,10 @@ int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes,
 }
 
 /*
- * A thread usually uses a stream for a few instructions. But if a signal handler interrupts these
- * instructions and calls siglongjmp(), the thread counts as a user of the stream forever. If that
- * has happened, the function returns false, and the stream's memory stays mapped.
+ * Waits until no thread uses the stream. Usually a thread uses a stream for a few instructions. But
+ * if a signal handler interrupts these instructions and calls siglongjmp(), the thread counts as a
+ * user of the stream forever. In that case pxt_view_wait() returns false, and the stream's memory
+ * stays mapped.
  */
 bool pxt_view_wait(struct pxt_view *view, int tries)
 {

@@ -28,8 +28,8 @@ enum info_state {
 /*
  * All items of doc/formats/info.md. A struct info starts as { 0 } and ends with info_deinit().
  *
- * @mask: the items that are present, as bits of enum header_info. The numbers of an absent item are
- *        undefined
+ * @mask: the items that are present, as bits of enum header_info. If an item is absent, its integer
+ *        members are undefined
  *
  * Strings are on the heap and belong to the struct. An absent string is NULL.
  */

@@ -19,8 +19,9 @@ enum object_kind {
  * files, only @kind and @interpreter are set.
  *
  * @interpreter: the program in the first line of a script. If the line names env(1) and a command,
- *               as in "#!/usr/bin/env perl", @interpreter is the command. If env(1) gets an option
- *               other than -S, or an assignment, @interpreter is env(1)
+ *               as in "#!/usr/bin/env perl", @interpreter is the command. The option -S may stand
+ *               before the command. If another option or an assignment stands before the command,
+ *               @interpreter is env(1)
  * @elf_class, @endian: EI_CLASS and EI_DATA
  * @type, @machine: e_type and e_machine
  * @is_static: the program has no dynamic loader, so nothing can be preloaded

@@ -86,8 +86,8 @@ static bool is_of_module(const struct patch_rule *rule, const char *module, bool
 }
 
 /*
- * If a function has no name, patterns are compared with this name. So a pattern that matches every
- * name matches functions without a name.
+ * If a function has no name, patterns are compared with the text "?". So a pattern that matches
+ * every name also matches functions without a name.
  */
 #define NAMELESS "?"
 

@@ -328,8 +328,9 @@ static bool may_ask(const struct service *svc, int fd)
 }
 
 /*
- * Stops accepting connections for a moment. Without free descriptors, the loop would report the
- * socket again and again.
+ * Called when a connection could not be accepted, for example because no descriptor was free. Stops
+ * accepting connections for a moment. Otherwise the event loop would report the waiting connection
+ * again and again.
  */
 static void pause_accepting(struct service *svc)
 {

@@ -1,6 +1,6 @@
 /*
- * Makes the patches of unprepared files (see patches.h). Chooses the functions to patch, and makes
- * symbols for functions without a symbol.
+ * Makes the patches of unprepared files, which were not compiled for tracing. Chooses the functions
+ * to patch, and makes symbols for functions without a symbol.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -302,8 +302,9 @@ static bool may_need_steps(const char *name, int error)
 }
 
 /*
- * Opens the file @name for identification. @links: O_NOFOLLOW when a link at the end of @name must
- * not be followed, otherwise 0
+ * Opens the file @name. The descriptor can only identify the file (O_PATH), not read it.
+ *
+ * @links: O_NOFOLLOW when a link at the end of @name must not be followed, otherwise 0
  */
 static int open_path(const struct view *view, const char *name, int links)
 {
@@ -337,8 +338,8 @@ bool named_files_has(const struct view *view, const char *name)
 }
 
 /*
- * Removes the kernel's suffix " (deleted)". The file existed when the task used its name. The
- * recorder then opened the file, and the file was removed afterwards.
+ * Removes the suffix " (deleted)" from @path. The kernel adds this suffix if the file of @fd has
+ * been removed. But when the task used the path of the file, the file still existed.
  */
 static void forget_removal(int fd, struct strbuf *path)
 {
@@ -374,8 +375,9 @@ static bool names_directory(const char *last)
 }
 
 /*
- * Resolve the part of @dir that still exists, and append the rest of @dir unchanged. @out stays
- * empty when the result would be a guess.
+ * Resolve the part of @dir that still exists, and append the rest of @dir without its "."
+ * components. If the rest contains "..", @out stays empty, because a missing component may have
+ * been a link.
  */
 static void find_rest(const struct view *view, const struct strbuf *dir, struct strbuf *out)
 {

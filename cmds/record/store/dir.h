@@ -11,7 +11,8 @@
  * struct starts as STORE_DIR_CLOSED.
  *
  * @fd: the directory
- * @has_reserved: files may have reserved space that they do not need (reserve.h)
+ * @has_reserved: disk space was reserved for files (reserve.h). store_dir_close() frees the unused
+ *                part of this space
  */
 struct store_dir {
 	struct store store;

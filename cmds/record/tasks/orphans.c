@@ -109,9 +109,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * After a fork, the child stores its pid in the notes. Wait for the missing pids of all forks that
- * have begun. A parent may end before its child stores the pid. After a failed fork, no child
- * stores a pid, so the wait is limited.
+ * After a fork, the child stores its pid in the notes. The parent may end first, so pids may be
+ * missing. Wait for the missing pids of all forks that have begun. The wait is limited, because
+ * after a failed fork no child stores a pid.
  */
 static void wait_for_newborns(const struct processes *procs)
 {

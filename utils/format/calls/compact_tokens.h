@@ -72,8 +72,8 @@ enum escape {
  * @contexts: the symbols of TOKEN_LIKELY (low half) and TOKEN_UNLIKELY (high half). The index is
  *            context()
  * @funcs: the second word of a function's records. The index is the function's number, from 1 on
- * @stack: the numbers of the functions of open calls (frame()); 0: an unknown function. No call
- *         uses entry 0, which is always 0: @top is 0 when no call is open
+ * @stack: the numbers of the functions of open calls (frame()); 0: an unknown function. stack[0]
+ *         belongs to no call, and is always 0. When no call is open, @top is 0 too
  * @slots: only for writing: the numbers of functions, by a hash of @funcs
  * @depth: number of open calls
  * @top: the function of the innermost open call

@@ -147,8 +147,8 @@ static bool peek_entry(struct event_data_source *src, struct event_data *entry)
 }
 
 /*
- * The maximum number of entries that are searched when several entries have the same time. Entries
- * whose records are missing may precede the wanted entry.
+ * The maximum number of entries with the same time that are searched for the entry of one event.
+ * The first entries may belong to other events, whose records are missing.
  */
 #define SAME_TIME_MAX 16
 

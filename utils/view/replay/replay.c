@@ -319,9 +319,9 @@ static void show_remaining(struct replay *replay)
 }
 
 /*
- * True when a task has a call or an event in the time range. The call or event need not be shown.
- * If the task's lane holds back calls (lane.holds_back), the task counts only if lane.has_passed is
- * set.
+ * True when a task has a call or an event in the time range, even if replay does not show the call
+ * or event. If the task's lane holds back calls (lane.holds_back), the task counts only if
+ * lane.has_passed is set.
  */
 static bool has_records(const struct pipeline *pipe)
 {

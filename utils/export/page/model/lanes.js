@@ -174,11 +174,11 @@ function countRunning(processes) {
 }
 
 /**
- * Finds the critical path, from the end of the path to its beginning. The path of a process
- * contains the child that ends last. Before the start of this child, the path contains the child
- * that was the last to end before this start. Earlier children are found in the same way. At all
- * other times of the process, the path contains the process itself. The part of the path within a
- * child is found by the same rules.
+ * Finds the critical path, from the end of the path to its beginning. The search in a process
+ * begins at the end of the process, and goes back in time. When the search meets the end of a
+ * child, the path contains this child, and the search goes on at the start of the child. At all
+ * other times of the process, the path contains the process itself. The same rules apply within
+ * each child on the path.
  * @param {Lanes} made
  */
 function findPath(made) {
