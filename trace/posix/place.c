@@ -1,6 +1,8 @@
 /*
- * The folder with the files that the processes of a user share. Signal-safe. The files are:
+ * The folder with the files that the processes of a user share. All functions in this file are
+ * signal-safe. The folder contains:
  *
+ * - "lock": the file for the folder's lock
  * - "s-N": a stream
  * - "d-N-SERIAL": an ended stream whose log is not complete
  * - "p-PID-START": a registry
@@ -82,8 +84,9 @@ struct other {
 };
 
 /*
- * Called for each folder. The folder whose name is the first one in the order of strcmp(3) is
- * taken, so that all processes of the user find the same folder.
+ * Called for each @name in SHARED_MEMORY. If the user has several folders with random names, the
+ * name that comes first in the order of strcmp(3) is taken. So all processes of the user find the
+ * same folder.
  */
 static void take_if_better(const char *name, void *argument)
 {

@@ -12,8 +12,8 @@
  * A place that can be changed. Addresses are as stated in the file, before relocation.
  *
  * @func: start of the function that contains the place
- * @what: PATCH_CALL, PATCH_XRAY_ENTRY, _EXIT, _TAIL; or PATCH_NOP: the place is a call to mcount()
- *        or __fentry__()
+ * @what: prepared_find() sets PATCH_CALL, PATCH_XRAY_ENTRY, PATCH_XRAY_EXIT or PATCH_XRAY_TAIL.
+ *        prepared_find_calls() sets PATCH_NOP: a call of mcount() or __fentry__() can become nops
  * @bytes, @original: length and bytes of the code to replace
  */
 struct prepared_site {

@@ -12,8 +12,8 @@
  * Starts as { 0 } and ends with tracedat_stream_close(). The range [@at, @end) of the file is
  * unread.
  *
- * @bytes: room for @cap bytes; the first @len bytes are pages, of which the first @used bytes were
- *         read
+ * @bytes: a buffer of @cap bytes, which contains @len bytes of pages. The page after @page begins
+ *         at the offset @used of the buffer
  * @from: for messages: the file offset of the first page in @bytes. If the pages were packed: the
  *        file offset of their packed chunk
  * @nr_chunks: number of unread chunks

@@ -103,9 +103,9 @@ static struct locks find_locks(const struct attached *w, const struct maps *maps
 }
 
 /*
- * True when the waiting thread holds no lock of the allocator or of the dynamic linker. A thread
- * with such a lock waits in the C library (but not in syscall(3)), in libpthread or in the dynamic
- * linker. is_quiet() has already excluded the dynamic linker.
+ * True when the waiting thread certainly does not wait for a lock of the allocator or of the
+ * dynamic linker. A thread that waits for such a lock is in the C library (but not in syscall(3)),
+ * in libpthread or in the dynamic linker. is_quiet() has already excluded the dynamic linker.
  */
 static bool is_past_locks(const struct locks *locks, const struct mapping *code, uint64_t pc)
 {

@@ -114,8 +114,9 @@ static void serve_ticker(struct served *served, uint32_t epoll_events)
 	uint64_t nr;
 
 	/*
-	 * Several missed ticks count as one. If the recorder could not run during some ticks, for
-	 * example on a suspended machine, the program could not run during these ticks.
+	 * Several missed ticks count as one tick. The recorder misses ticks when it cannot run, for
+	 * example on a suspended machine. The program cannot run at these times either, so the
+	 * missed ticks must not shorten the wait for the program.
 	 */
 	if (read(life->ticker_fd, &nr, sizeof(nr)) == sizeof(nr))
 		alive_tick(&life->rec->alive);

@@ -42,8 +42,8 @@ struct ring_file {
  * @tid: the task whose records the ring holds; 0: no task yet
  * @untold: the number of lost records that no LOST record in the file has reported yet
  * @records: the file <tid>.dat, which gets the records of this ring
- * @payloads: the file <tid>.evt, which gets the payloads of these records from the ring that
- *            process_payloads() returns
+ * @payloads: the file <tid>.evt, which gets the payloads of these records. The payloads are in
+ *            another ring, which process_payloads() returns
  */
 struct ring_sink {
 	int32_t tid;
@@ -231,9 +231,9 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 void processes_tell_news(struct processes *procs);
 
 /*
- * process_find_child() returns the newest forked child of @parent that has the number @pid in its
- * own namespace. process_find_os() returns the newest image with the number @os_pid in the
- * recorder's namespace. Both return NULL when there is none.
+ * process_find_child() searches the forked children of @parent for the number @pid in the child's
+ * own pid namespace. process_find_os() searches all images for the number @os_pid in the recorder's
+ * pid namespace. Each function returns the newest match, or NULL.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);

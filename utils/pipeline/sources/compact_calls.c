@@ -93,9 +93,9 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 }
 
 /*
- * HOT: read ENTRYs of functions that cursor->named knows, and EXITs of the innermost call. The loop
- * ends at the first call of another kind. If this call was read, *@odd gets the call, and *@is_read
- * becomes true.
+ * HOT: read ENTRYs of functions that cursor->named knows, and EXITs that end the innermost open
+ * call. The loop ends at any other item of the block. If this item is an ENTRY or EXIT that was
+ * already read, *@odd gets the item, and *@is_read becomes true.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

@@ -29,7 +29,7 @@ void piece_destroy(struct piece *piece)
 
 /*
  * False when the task executes the program that it already runs, and so begins the same session
- * again. After this exec, the stages do not agree on the open calls.
+ * again. At such an exec, stg_calls() keeps the open calls, but stg_indent() restarts at depth 0.
  */
 static bool has_clear_sessions(const struct task *task)
 {
@@ -64,8 +64,8 @@ bool lane_can_split(const struct lane *lane)
 }
 
 /*
- * HOT: skip calls. The loop ends before a record of another kind, before a record later than
- * @until_ns, and at @offset of the file.
+ * HOT: skip ENTRYs and EXITs that skim_fast() can take. The loop ends before any other record,
+ * before a record later than @until_ns, and at @offset of the file.
  */
 static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 {
@@ -90,8 +90,8 @@ static void skim(struct lane *lane, uint64_t until_ns, uint64_t offset)
 }
 
 /*
- * HOT: skip calls in a block that is read call by call. Returns the number of skipped calls.
- * *@is_read becomes true if a call that cannot be skipped was read into *@odd.
+ * HOT: skip at most @max calls of the block that @cursor reads. Returns the number of skipped
+ * calls. *@is_read becomes true if a call that cannot be skipped was read into *@odd.
  */
 static size_t skim_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, size_t max, uint64_t until_ns,

@@ -159,8 +159,11 @@ void stg_filter_begin_within(struct stg_filter *stage, size_t nr)
 }
 
 /*
- * Begin a forked child with the state that its parent had at the fork. If the child's first record
- * has another depth than this state, the state is dropped.
+ * Begin a forked child with the state that its parent had at the fork. This state has
+ * stage->nr open calls. If another number of calls was open in the child before @event, the
+ * state is dropped.
+ *
+ * @event: the first ENTRY or EXIT of the child
  */
 static int begin_child(struct stg_filter *stage, const struct event *event)
 {
@@ -274,7 +277,8 @@ static uint32_t obey_trigger(struct stg_filter *stage, const struct trigger *tri
 
 /*
  * Find out if the condition in a call's trigger holds. If the condition is about the return value,
- * a first pass over the calls collects the results, and a second pass uses these results.
+ * the answer is known only at the call's EXIT. So a first pass over the calls stores the answers,
+ * and a second pass uses the stored answers.
  */
 static int ask_condition(struct stg_filter *stage, const struct trigger *trigger,
 			 const struct event *event, struct filter_frame *frame, bool *holds)
@@ -509,9 +513,9 @@ static int end_call(const struct filter_frame *frame, struct filter_frame *paren
 }
 
 /*
- * Process the EXIT, in a forked child, of a call that the parent has entered. The EXIT is shown if
- * the filters let the parent's call pass. As in uftrace, -t and -C do not drop the EXIT: the child
- * has not recorded the call's beginning.
+ * Process an EXIT in a forked child. The EXIT ends a call that began in the parent before the fork.
+ * The EXIT is shown if the filters let the parent's call pass. As in uftrace, -t and -C do not drop
+ * the EXIT, because the child has not recorded the call's beginning.
  */
 static int on_inherited_exit(struct stg_filter *stage, struct event *event)
 {

@@ -11,8 +11,11 @@ void argfound_deinit(struct argfound *found)
 }
 
 /*
- * Look up the subjects @missing (enum argrules_about) with @fn. Returns the subjects that are still
- * missing, or a negative errno.
+ * Ask the source @fn for the missing specifications: those of the arguments, of the return value,
+ * or of both. Returns the part of @missing for which another source must be asked, or a negative
+ * errno.
+ *
+ * @missing: a set of bits (enum argrules_about)
  */
 static int get_missing(const struct argfind *find, argfind_fn fn, int missing,
 		       struct argfound *found, int *from)

@@ -11,7 +11,7 @@
 #include "utils/format/argblob.h"
 
 /*
- * The language (doc/facts/language.md, "Arguments"):
+ * The kinds of specifications. The syntax of a specification (doc/facts/language.md, "Arguments"):
  *
  * argN | fpargN | retval, then [/FORMAT[BITS]], then [%LOCATION]
  */
@@ -102,9 +102,9 @@ int argspec_parse(const char *text, size_t len, unsigned word_bytes, struct args
 void argspec_deinit(struct argspec *spec);
 
 /*
- * True for argN without %LOCATION, and for every retval. If the arguments and the result of a
- * function are recorded as texts (argfind.has_texts), a specification with the result false is
- * dropped.
+ * True when the value of @spec can be recorded as a text. This is so for every retval, and for an
+ * integer argument (argN) without %LOCATION. With argfind.has_texts, argfind_function() drops all
+ * other specifications.
  */
 static inline bool argspec_is_text(const struct argspec *spec)
 {
