@@ -26,9 +26,10 @@ struct name_chunk {
 };
 
 /*
- * symtab_find() checks the last FIND_BACK_MAX symbols that begin at an address or before the
- * address. The very last symbol is not enough: this symbol may be inside of an earlier symbol that
- * contains the address.
+ * symtab_find() looks for the symbol that contains an address. The function checks the last
+ * FIND_BACK_MAX symbols that do not begin after this address. The very last of these symbols is not
+ * enough: this symbol may end before the address, inside of an earlier symbol that contains the
+ * address.
  */
 #define FIND_BACK_MAX 8
 
@@ -313,8 +314,9 @@ const struct symbol *symtab_find(const struct symtab *tab, uint64_t addr)
 #define PADDING_MAX 64
 
 /*
- * True when a gap follows the symbol, or when the symbol is the last one. In a file without sizes,
- * a symbol extends to the next one. So a line must mark the end of a symbol before a gap.
+ * True when a gap follows the symbol, or when the symbol is the last one. The written file has no
+ * sizes, so readers extend each symbol to the next line. A line of type '?' must therefore mark the
+ * end of such a symbol.
  */
 static bool is_followed_by_gap(const struct symtab *tab, size_t index)
 {

@@ -58,8 +58,9 @@ int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how
 int attaching_find_libc(struct attaching *a, struct uft_err *err);
 
 /*
- * True when a later attempt may succeed: the process has executed another program since @a was
- * made, or its dynamic linker has not loaded the C library yet.
+ * Called after an attempt to attach has failed. True when a new attempt may succeed: the process
+ * has executed another program since @a was made, or its dynamic linker has not loaded the C
+ * library yet.
  */
 bool attaching_is_starting(struct attaching *a);
 
@@ -100,8 +101,9 @@ void attaching_wait(const struct attaching *a, unsigned us);
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /*
- * Read the ranges of the probe's code into a->codes, by ATTACH_CODES or ATTACH_WITHDRAW. Returns 0
- * or a negative errno, -E2BIG when there are too many ranges.
+ * Make the thread call utrail_leave() with @step, which is ATTACH_CODES or ATTACH_WITHDRAW. Store
+ * the ranges of the probe's code from this call in a->codes. Returns 0 or a negative errno; -E2BIG:
+ * there are too many ranges.
  */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 
@@ -119,9 +121,9 @@ bool attaching_is_anybody_within(struct attaching *a);
 bool attaching_is_anybody_about_to_enter(const struct attaching *a);
 
 /*
- * @text lists hooks at the ends of functions. Remove these hooks from the process and from @text.
- * The caller must first remove the hooks at the starts of these functions. In the following cases,
- * a hook stays in the process and in @text, without an error:
+ * @text lists hooks at the ends of functions. Remove these hooks from the process and from @text,
+ * in several attempts if needed. The caller must first remove the hooks at the starts of these
+ * functions. In the following cases, a hook stays in the process and in @text, without an error:
  *
  * - The hook's function has an open call, or the probe does not know the open calls.
  * - At each attempt, a thread is in code of the probe or of the dynamic linker.

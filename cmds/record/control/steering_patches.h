@@ -8,9 +8,10 @@
 #include "cmds/record/control/steering.h"
 
 /*
- * A change of hooks that has begun, and is not complete yet. The struct starts as { 0 }: no change
- * has begun.
+ * A change of hooks. The struct starts as { 0 }. repatching_choose() begins the change.
+ * repatching_write() completes the change, and repatching_undo() cancels it.
  *
+ * @is_wanted: the change has begun, and is neither complete nor cancelled
  * @rules: the added rules, for repatching_undo()
  */
 struct repatching {

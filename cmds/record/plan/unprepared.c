@@ -444,9 +444,10 @@ static int find_pieces(struct finding_all *all)
 }
 
 /*
- * Adds to @around the refused function, and all functions that begin less than SITES_APART bytes
- * before or after it. The jump of a neighbour could overlap an island of the refused function, or
- * the neighbour could need the same island. Returns the index after the last added function.
+ * Adds the refused function @index and its neighbours to @around. Neighbours begin less than
+ * SITES_APART bytes before or after the refused function. The refused function needs an island
+ * (islands.h). The jump of a neighbour could overlap this island, or the neighbour could need this
+ * island, too. Returns the index of the first function after the neighbours.
  */
 static size_t add_around(const struct finding_all *all, size_t index, size_t next, uint32_t *around,
 			 size_t *nr)

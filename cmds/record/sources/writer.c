@@ -16,8 +16,9 @@
 #include "utils/format/record.h"
 
 /*
- * At this interval, a writer stores all committed records in the files, including the records of
- * segments that are not full.
+ * Once in each interval, a writer stores all committed records in the files, including the records
+ * of segments that are not full. The interval is FLUSH_INTERVAL_NS until a reader follows the
+ * recording, and FOLLOWED_INTERVAL_NS from then on.
  */
 #define FLUSH_INTERVAL_NS    100000000
 #define FOLLOWED_INTERVAL_NS 40000000
@@ -80,8 +81,11 @@ struct draining {
 };
 
 /*
- * Set @part to the bytes from @from to the end of the segment, but at most to @head. Returns the
- * position after @part, or @from when the bytes must not be taken yet.
+ * Set @part to the bytes that a segment has from @from on. Returns the start of the next segment.
+ * If @head is before the end of the segment, the producer still fills the segment. In this case:
+ *
+ * - With @everything, @part ends at @head. Returns @head.
+ * - Without @everything, @part is empty. Returns @from.
  */
 static uint64_t look_at_segment(const struct process *proc, struct ring *r, uint64_t from,
 				uint64_t head, bool everything, struct iovec *part)

@@ -95,9 +95,9 @@ void writers_sum(const struct writers *writers, struct writers_sum *sum);
 void writer_drain_all(struct writers *writers, struct process *proc);
 
 /*
- * Called by the control thread when child @pid has executed another program. The records of the
- * child are in the memory of its parent. Writes these records to the file of the child. Does
- * nothing in a flight recording.
+ * Called by the control thread when process @pid has executed another program. If vfork(2) made the
+ * process, its records from before the exec are in rings of its parent. Writes these records to the
+ * file of process @pid. Does nothing in a flight recording.
  */
 void writer_drain_child(struct writers *writers, pid_t pid);
 

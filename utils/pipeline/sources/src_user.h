@@ -37,12 +37,14 @@
  * @has_unknown_payload: arguments were skipped for lack of their specification
  * @beside: payloads that are in another file than their records (event_data.h)
  *
- * For a compact file, offsets count the bytes of the records that its blocks represent:
+ * If the file is compact, @next_offset and @end_offset count the bytes of the decoded records. The
+ * following members are for compact files:
  *
  * @compact: the blocks; NULL: the file is not compact
  * @is_whole: the buffer ends where a record ends
  * @cursor: the position in a block that is read call by call; NULL before the first such block
- * @lost_block_at: if @has_lost_block: the offset of a block whose lost records are not reported yet
+ * @lost_block_at: if @has_lost_block: the offset in the compact file of a block whose lost records
+ *                 are not reported yet
  * @after_lost_ns: the time of the blocks after a damaged block; 0: unknown. If no record was read
  *                 before the damage, the lost records get this time
  */
@@ -94,8 +96,11 @@ _Static_assert((int)RECORD_ENTRY == EVENT_ENTRY && (int)RECORD_EXIT == EVENT_EXI
 static inline bool record_is_plain_call(const struct record *rec)
 {
 	/*
-	 * One bit of the type, which is 0 in an ENTRY or EXIT and 1 in other records. RECORD_MORE,
-	 * which is 0 in a record without payload. The bits of the magic.
+	 * The mask has these bits:
+	 *
+	 * - One bit of the type (2). It is 0 in an ENTRY or EXIT, and 1 in other records.
+	 * - RECORD_MORE. It is 0 in a record without payload.
+	 * - The bits of the magic.
 	 */
 	const uint64_t mask = 2 | RECORD_MORE | 7ULL << RECORD_MAGIC_SHIFT;
 
@@ -134,8 +139,8 @@ struct plain_records {
 };
 
 /*
- * Prepare to take calls that begin before @offset of the file. Returns false if src_user_read()
- * must be called instead.
+ * Prepare to take calls whose records begin before @offset in the file. Returns false if
+ * src_user_read() must be called instead.
  */
 bool src_user_plain(const struct src_user *src, uint64_t offset, struct plain_records *out);
 
@@ -167,7 +172,7 @@ static inline void plain_record_took(struct plain_records *records, const struct
  * Get the cursor of a compact file, to read the next records call by call. The caller reports the
  * records with src_user_took().
  *
- * @max: the maximum number of records; becomes smaller if the block has fewer records
+ * @max: the maximum number of records; becomes smaller if the cursor's block has fewer records
  *
  * Returns NULL if src_user_read() must be called instead.
  */
