@@ -52,8 +52,8 @@ struct isa_plt {
  * @long_double_words: the number of words of a long double on the stack; 0: long doubles are passed
  *                     in another, unsupported way
  * @knows_floats: floating point arguments of up to eight bytes are in @floats, then on the stack
- * @floats_then_ints: with @knows_floats: when @floats are used up, floating point arguments are in
- *                    the rest of @ints, then on the stack
+ * @floats_then_ints: when @floats are used up, floating point arguments are in the rest of @ints,
+ *                    then on the stack. Used only if @knows_floats is true
  * @knows_structs: structs are passed by classes of their words (psABI x86_64, 3.2.3); false: the
  *                 places of structs are unknown
  * @insns: functions for machine code (arch/insn.h); NULL: not supported

@@ -149,8 +149,8 @@ bool planned_would_record(const struct thread *t, uint64_t addr)
 	struct selection s = p->now;
 
 	/*
-	 * While planned.open_base is set, recorded calls inside of that frame do not reduce
-	 * planned.now.depth. Each of them takes one level of depth, so subtract their number.
+	 * A recorded call takes one level of depth. But p->now.depth is not reduced by recorded
+	 * calls inside of the frame p->open_base. So subtract the number of these calls.
 	 */
 	if (p->open_base)
 		s.depth -= MIN(s.depth, planned_open_calls(t));
@@ -322,10 +322,10 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * If p->era is the era of the new plan, the new plan has all functions of p->plan without a
-	 * change, and further functions. In this case, p->now stays right. Each open call changed
-	 * p->now when the call began. At that time, conditions on arguments were checked, except in
-	 * planned_push_unseen().
+	 * A new plan of the same era only adds functions to p->plan, so p->now stays right. Each
+	 * open call changed p->now when the call began. At that time, conditions on arguments were
+	 * checked, except in planned_push_unseen(). redo_frames() cannot check these conditions,
+	 * because the arguments are gone.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 

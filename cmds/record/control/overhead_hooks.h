@@ -10,7 +10,8 @@
 /*
  * Remove the hooks of left-out functions (known_module.left_out) from all processes. All threads of
  * a process are stopped during the change. Hooks that cannot be removed are reported
- * (overhead.said), and count in the budget.
+ * (overhead.said). Store in budget.left_rate the rate of calls of left-out functions that still
+ * have hooks.
  *
  * The event loop runs during this work. So the caller must keep clients from changing the settings
  * (service_hold()).

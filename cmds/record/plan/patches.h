@@ -135,7 +135,7 @@ struct patches_turned {
 /*
  * Choose the patches of @known again, after the rules in @settings have changed. Only the first
  * call searches the file. A rule does not match a function that cannot be patched. Returns 0 or a
- * negative errno, -E2BIG when the facts about the file are too large.
+ * negative errno. -E2BIG means that a number in the facts about the file is too large.
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
@@ -166,8 +166,8 @@ void patches_bind(const struct known_module *known, const struct control_module 
 /*
  * The possible patches and the wanted patches of a process. The struct starts as { 0 }.
  *
- * @all: a list of struct plan_patch. The patches of a group, except for the last one of the group,
- *       have PLAN_PATCH_SILENT
+ * @all: a list of struct plan_patch. Patches that belong together stand together, as a group. All
+ *       patches of a group except the last patch have PLAN_PATCH_SILENT
  * @sites: the sites of all patches that change text, as sorted uint64_t
  * @wanted: the sites of patches that must be in the text, as sorted uint64_t
  * @ends: the sites at ends of functions, as sorted struct patch_end
@@ -202,9 +202,9 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * Keep only the wanted patches in @all. Used for a process that only loses hooks. Each unwanted
- * patch is a hook to be taken out, and the probe of the process already knows this hook. Call this
- * function after process_patches_sort().
+ * In @all, keep only the groups that have a wanted patch. Used for a process that only loses hooks.
+ * The dropped patches describe hooks to be taken out. The probe of the process already knows these
+ * patches, so the recorder need not send them. Call this function after process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

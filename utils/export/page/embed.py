@@ -1,6 +1,9 @@
 #!/usr/bin/python3
-"""Makes C source from the page: embed.py page.html out.c. The comments CONNECT (for permitted
-connections) and DATA divide the page into parts.
+"""Makes C source from the page: embed.py page.html out.c.
+
+The comments CONNECT and DATA in page.html divide the page into three parts. Between the first two
+parts, utrail can add a directive that permits connections. Between the last two parts, utrail adds
+the recording's data.
 
 {name} in page.html stands for the file of this name in the same directory. A script and the modules
 that it imports become one script, so all names at the top level of these files must differ.

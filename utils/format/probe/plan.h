@@ -43,9 +43,10 @@ enum plan_flags {
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
-	 * --patch applies to functions of the program's own file, or of libpython. If such a file
-	 * contains the Python interpreter, calls inside of the interpreter are to be recorded. A
-	 * profile function would change these calls, so the probe sets no profile function
+	 * --patch applies to functions of the program's own file (PLAN_PATCHES_PROGRAM), or of
+	 * libpython (PLAN_PATCHES_LIBPYTHON). If the Python interpreter is in this file, the
+	 * interpreter's own C functions are to be recorded. Reports about calls in Python would
+	 * make the interpreter call other C functions, so the probe does not request such reports
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -429,8 +430,9 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
  * @on_generation: PLAN_STEERABLE: the number of the plan by which the user last switched recording
- *                 on (`on`). If triggers switched recording off before this plan, the plan switches
- *                 recording on again
+ *                 on (`on`). If the former plan's @generation is lower than this number, and
+ *                 PLAN_TRACE_OFF is not set, the new plan switches recording on, even after a
+ *                 trigger has switched recording off
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */
