@@ -40,9 +40,9 @@ struct operand {
 };
 
 /*
- * Parses the untrusted @text[@len] as an operand of the instruction set @isa. If the text is not an
- * operand or is ambiguous, or if @isa is NULL or has no function parse_operand, sets @out to an
- * empty operand and returns false.
+ * Parses the untrusted @text[@len] as an operand of the instruction set @isa. Returns false, with
+ * an empty operand in @out, if the text is not an operand or is ambiguous. The result is the same
+ * if @isa is NULL or has no function parse_operand.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -239,8 +239,8 @@ static void finish_recording(struct thread *t)
 /*
  * PLAN_ESTIMATE: called when a new call begins. Ends the innermost frames whose calls have
  * returned. A call has returned if the slot of the call is unreadable, or no longer contains the
- * return address. The addresses of the slots prove nothing: the slot of the new call may have a
- * lower address than the slot of a call that has returned.
+ * return address. A comparison of the slots' addresses is not enough: even after an older call has
+ * returned, the slot of the new call may have a lower address than the slot of the older call.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {
@@ -365,9 +365,12 @@ NOINLINE static bool admit_call(struct thread *t, uint64_t slot, uint64_t ret, u
 
 /*
  * HOT: in an open thread (planned_pass.h), pushes the frame of a call if planned_may_pass() is true
- * for the called function. Called when the stub cannot push the frame: the stub does not know the
- * function, a jump has ended calls without removing their frames, the ring has no room, or the
- * clock of the thread must be fitted again (clock_refit()).
+ * for the called function. Called when the stub cannot push the frame, for one of these reasons:
+ *
+ * - The stub does not know the function.
+ * - A jump has ended calls without removing their frames.
+ * - The ring has no room.
+ * - The clock of the thread must be fitted again (clock_refit()).
  */
 NOINLINE static bool push_passing(struct thread *t, uint64_t slot, uint64_t ret, uint64_t addr)
 {

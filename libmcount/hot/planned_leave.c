@@ -184,9 +184,14 @@ void planned_leave_unseen(struct thread *t)
 }
 
 /*
- * Ends a call that the fast paths have pushed but could not end: calls inside of this call were
- * left by a jump, the ring had no room, or the clock needed a new fit. Returns true when the call
- * is ended. In this case the thread is still in a state that is not settled (state.h).
+ * Ends a call that the fast paths have pushed but could not end, for one of these reasons:
+ *
+ * - A jump has ended calls inside of this call without removing their frames.
+ * - The ring had no room.
+ * - The clock of the thread needed a new fit (clock_refit()).
+ *
+ * Returns true when the call is ended. In this case the thread is still in a state that is not
+ * settled (state.h).
  */
 static bool leave_passing(struct thread *t)
 {

@@ -1,6 +1,7 @@
 /*
- * clone(2), _Fork(3) and syscall(3), interposed. They make children for which libc's fork handlers
- * are not called, and syscall(3) may set a filter of system calls.
+ * The probe's versions of clone(2) and _Fork(3), and the work of the probe's version of syscall(3).
+ * libc does not call its fork handlers for the children that these functions make. By syscall(3),
+ * the program may also set a filter of system calls.
  */
 #include <errno.h>
 #include <linux/seccomp.h>

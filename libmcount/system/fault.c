@@ -134,8 +134,9 @@ static struct sigaction kernel_action(int sig, const struct sigaction *act)
 }
 
 /*
- * A thread holds this lock while it changes an action, or begins or ceases to watch signals. So the
- * kernel's action of a watched signal is always made from the action that the program has set last.
+ * A thread holds this lock while it changes the action of a watched signal, or the set of watched
+ * signals. So the kernel's action of a watched signal is always made from the action that the
+ * program has set last.
  */
 static atomic_flag change_lock = ATOMIC_FLAG_INIT;
 
@@ -218,8 +219,9 @@ static bool is_fault(int sig, const siginfo_t *info)
 }
 
 /*
- * True when the program survives signal @sig, for which it has no handler: the program now ignores
- * the signal, or --signal names it. A fault ends even a program that ignores the signal.
+ * True when signal @sig does not end the program, although the program has no handler for @sig. The
+ * reason is that the program now ignores @sig, or that --signal names @sig. A fault ends even a
+ * program that ignores the signal.
  */
 static bool is_harmless(int sig, const siginfo_t *info, const struct sigaction *act)
 {

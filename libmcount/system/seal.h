@@ -5,8 +5,9 @@
 #include "libmcount/system/own_syscall.h"
 
 /*
- * COLD, before threads get the filter at @program (struct sock_fprog). From now on the probe makes
- * a system call only if this filter and all earlier filters allow the call.
+ * COLD. Called before the program installs the seccomp filter at @program (struct sock_fprog).
+ * After this call the probe makes a system call only if this filter and all earlier filters allow
+ * the system call.
  */
 void seal_before_filter(uint64_t program);
 

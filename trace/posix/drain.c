@@ -1,7 +1,8 @@
 /*
- * Moves records from a stream into its log. A record is in the log before its cells are released,
- * and the stored progress changes atomically. So if a process is killed while it moves records, the
- * process that finishes the log finds each record exactly once.
+ * Moves records from a stream into its log. A record is in the log before its cells in the stream
+ * are released. The progress of the log (struct pxt_log_slot) changes atomically. So if a process
+ * is killed while it moves records, the process that finishes the log finds each record exactly
+ * once.
  */
 #include "posix/keeper.h"
 
@@ -162,12 +163,12 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if the record's writer is dead. A stopped writer may
- * never finish the record. A dead writer is not recognized if a new process has got the writer's
- * pid. So when the stream ends, the function waits at most WAITS_MAX times for the record. If the
- * record is still unfinished, the last flush of the log skips the record. The stream does not run
- * any more, so no other record gets the cells of the skipped record. Returns true if the caller
- * must look at the tail again.
+ * Skips the unfinished record at the tail if the record's writer is dead. Two kinds of writers seem
+ * alive, but may never finish the record: a stopped writer, and a dead writer whose pid now belongs
+ * to a new process. So when the stream ends, a flush of the log waits at most WAITS_MAX times.
+ * After these waits, the last flush skips the record. The stream does not run any more, so no other
+ * record gets the cells of the skipped record. Returns true if the caller must look at the tail
+ * again.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)
@@ -181,9 +182,9 @@ static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, 
 	if (!is_last && !atomic_load(&handle->is_closing))
 		return false;
 	/*
-	 * After the last wait, the last flush skips the record. But pxt_ring_skip_of() returns
-	 * false if the writer has just finished the record, or if the cell at the tail is invalid.
-	 * In these two cases, the caller looks at the tail exactly once more.
+	 * After the last wait, the last flush tries to skip the record. pxt_ring_skip_of() fails if
+	 * the writer has just finished the record, or if the cell at the tail is invalid. In these
+	 * two cases, the caller looks at the tail exactly once more.
 	 */
 	if (++*waits > WAITS_MAX)
 		return is_last &&

@@ -15,8 +15,8 @@ static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 
 /*
  * The number of checks after which a thread stops waiting for a writer. Usually a writer needs less
- * than a microsecond. If the pid in the entry is not the writer's, the thread does not notice the
- * death of the writer. Without a maximum, such a thread would wait for ever.
+ * than a microsecond. If a writer has died and another process has got its pid, the waiting thread
+ * does not notice the death. Without a maximum, the thread would wait for ever.
  */
 #define WAITS_MAX (1 << 20)
 

@@ -392,8 +392,8 @@ int attached_stop_thread(struct attached *w, pid_t tid, struct attached_thread *
 static void detach_thread(struct attached *w, struct attached_thread *t)
 {
 	/*
-	 * Only a stopped thread can be let go. If a thread does not stop, the request to stop stays
-	 * in force until the recorder ends.
+	 * Only a stopped thread can be let go. A thread that does not stop in time remains
+	 * attached. If this thread stops later, it does not continue until the recorder ends.
 	 */
 	if (t->is_gone)
 		return;
@@ -453,8 +453,9 @@ int attached_step_out(struct attached *w, struct attached_thread *t, uint64_t st
 		if (ret < 0 || get_regs(t) < 0)
 			return -EBUSY;
 		/*
-		 * If the thread got a signal before it made the step, deliver the signal with the
-		 * next step. The signal's handler is outside of [@start, @end).
+		 * If a signal came before the step, deliver the signal with another step. If the
+		 * signal has a handler, this step enters the handler. Usually the handler is
+		 * outside of [@start, @end).
 		 */
 		if (!is_interrupted(status) && WSTOPSIG(status) != SIGTRAP) {
 			t->is_stopped = false;

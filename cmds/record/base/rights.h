@@ -32,10 +32,10 @@ int rights_enter_as(pid_t pid, struct rights *before);
 
 /*
  * Like rights_enter_as(), for the process @peer at the other end of a socket. The process connected
- * to the socket as the user @peer->uid. If this user is not root, or if the process cannot be
- * looked up now, this thread gets the rights of the user @peer->uid. In both cases, a setuid
- * program that the process has executed after the connection has no effect on the rights of this
- * thread. Otherwise, this thread gets the rights of the current user of the process.
+ * to the socket as the user @peer->uid. If this user is not root, this thread gets the rights of
+ * this user, even if the process has executed a setuid program after it connected. If this user is
+ * root, this thread gets the rights of the current user of the process. If the current user cannot
+ * be looked up, this thread keeps the rights of root.
  */
 int rights_enter(const struct peer *peer, struct rights *before);
 void rights_leave(struct rights *before);

@@ -55,7 +55,9 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 
 /*
  * Returns the child of @parent at index *@at of tree->children, or NULL when @parent has no more
- * children. If the entry at *@at is @parent itself, first advances *@at to the next entry.
+ * children. The list may contain @parent itself, for example when a thread has got the tid of an
+ * ended child of its process. If the entry at *@at is @parent itself, first advances *@at to the
+ * next entry.
  */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {
