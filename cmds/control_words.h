@@ -9,8 +9,9 @@
 #include "cmds/opts.h"
 
 /*
- * Send @words, each with its NUL, to the recorder @name and print its answer. Returns CMD_DONE on
- * success, -ERR_USAGE for wrong words, or another negative error, each with @err.
+ * Send @words, each with its NUL, to the recorder @name and print the recorder's answer. Returns
+ * CMD_DONE on success, -ERR_USAGE for wrong words, or another negative error. @err is set for all
+ * errors except -ENOMEM from the check of the words.
  *
  * @whom: the text by which the user named the recorder
  */

@@ -1,7 +1,7 @@
 /*
  * The common cases of calls under a plan with rules (planned.h). In these cases the called function
- * has no rule, or its rule only opts in, opts out or sets limits. The call's arguments and result
- * may be recorded.
+ * has no rule, or its rule only opts in, opts out or sets limits. A call whose arguments or return
+ * value are captured can also be a common case.
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_FAST_H
 #define UTRAIL_LIBMCOUNT_PLANNED_FAST_H
@@ -32,8 +32,8 @@ static inline struct planned_known *planned_known_of(struct planned *p, uint64_t
 }
 
 /*
- * True when the decision about the next call depends only on the function that is called. In a
- * steerable process, the recorder clears probe_skips to announce a new plan or the end of the
+ * True when the decision about the next call depends only on the function that is called. If the
+ * plan has PLAN_STEERABLE, the recorder clears probe_skips to announce a new plan or the end of the
  * recording. The result is then false.
  */
 static inline bool planned_is_simple(const struct thread *t)
@@ -76,8 +76,8 @@ static inline bool planned_is_alike(const struct planned *p, const struct live_f
 
 /*
  * True when planned_is_alike() is true, and calls of @func have no values to capture. In this case,
- * a hook handles a thread's first call of @func. The stubs record the thread's later calls of
- * @func.
+ * a hook handles a thread's first call of @func. The entry stubs (arch/<isa>/fast_stubs.S) can
+ * record the thread's later calls of @func without the hook.
  */
 static inline bool planned_may_pass(const struct planned *p, const struct live_func *func)
 {
@@ -166,8 +166,9 @@ enum planned_verdict {
  *
  * @s: the selection around the call; becomes the selection inside of the call
  * @flags: the rule's flags, without those whose conditions are false
- * @is_simple: true when @rule has only PLANNED_FAST_RULES and the plan has no -L; known when the
- *             probe is compiled
+ * @is_simple: true when the caller knows that @rule has only PLANNED_FAST_RULES, and that
+ *             planned.has_location is false. planned_is_placed() is then not called. Each caller
+ *             passes a constant
  */
 static inline enum planned_verdict planned_judge(const struct planned *p, struct selection *s,
 						 const struct live_func *func,
@@ -196,8 +197,8 @@ static inline const uint64_t *planned_slot(uint64_t slot)
 }
 
 /*
- * Write the ENTRY or the EXIT of a frame, with its captured values, if any. The caller has made
- * sure that there is room.
+ * Writes the ENTRY of a call. If @args is not NULL, captures the arguments with the steps @args,
+ * and writes the arguments after the ENTRY. The caller has made sure that there is room.
  */
 static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint64_t data,
 					   uint64_t now_ns, const struct capture_step *args,
@@ -212,6 +213,8 @@ static inline void planned_put_quick_entry(struct thread *t, uint64_t slot, uint
 }
 
 /*
+ * Writes the EXIT of @f. The caller has made sure that there is room.
+ *
  * If @result is not NULL, captures the return value with the steps @result, and then clears
  * pf->result. Until pf->result is cleared, this frame needs the plan that contains @result, and the
  * plan is not freed (planned_needs()).
@@ -281,9 +284,8 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 			result = func->result;
 		}
 		/*
-		 * Take the slow path, because only the slow path calls fault_look() (in
-		 * planned_prepare()). fault_look() needs much stack, so fault_look() runs before
-		 * arguments are captured.
+		 * Take the slow path. Before the slow path captures arguments, planned_prepare()
+		 * calls fault_look(), which sets fault_state.
 		 */
 		if ((args || result) && unlikely(fault_state == FAULT_UNKNOWN))
 			return false;
@@ -326,8 +328,8 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	if (planned_may_pass(p, func))
 		planned_note_pass(p, addr);
 	/*
-	 * Calls of functions without a rule, or with PLAN_FILTER alone, are frequent. After such a
-	 * call, the thread becomes THREAD_OPEN, if possible.
+	 * Calls of functions for which planned_is_alike() is true are frequent. At the beginning of
+	 * such a call, the thread becomes THREAD_OPEN, if possible.
 	 */
 	if (planned_is_alike(p, func))
 		planned_open(t, pf);

@@ -9,8 +9,9 @@
 #include "libmcount/hot/stacks.h"
 
 /*
- * HOT. The entry hook and the exit hook know the address of the return slot. This address, with the
- * lowest bit set (FRAME_EXPLICIT), identifies the frame.
+ * HOT: the two hooks. Both get the address of the call's return slot. In the call's frame,
+ * frame.slot is this address with the lowest bit set (FRAME_EXPLICIT). So the exit hook can find
+ * the frame.
  */
 
 /* Handles all calls outside of the common case. Called with the guard set. */

@@ -32,8 +32,8 @@ static bool has_sanitizer(void)
 }
 
 /*
- * In an anonymous mapping, at least WINDOW bytes stay mapped on each side of an address in @keeps.
- * The rest of the mapping is unmapped: the kernel may have merged unrelated mappings into one.
+ * The kernel may merge unrelated anonymous mappings into one. So an anonymous mapping does not stay
+ * as a whole. At least WINDOW bytes stay mapped on each side of each address in @keeps.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)

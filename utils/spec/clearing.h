@@ -20,9 +20,13 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 
 /*
- * Find the specs that have no effect: specs that a later spec with the same pattern clears, and
- * specs that have nothing left to clear. Returns an array with true at the indexes of these specs,
- * or NULL when memory is short. The caller frees the array.
+ * Find the specs that have no effect. A spec has no effect in two cases:
+ *
+ * - A later spec with the same pattern clears all actions that the spec adds, clears or replaces.
+ * - The spec only clears actions, and no earlier spec has these actions.
+ *
+ * Returns an array with true at the indexes of the specs without effect, or NULL when memory is
+ * short. The caller frees the array.
  */
 bool *clearing_find_gone(const struct filters *filters);
 

@@ -8,7 +8,8 @@
 #include "utils/object/code/sites.h"
 
 /*
- * @patch: the patch, with addresses as in the file. found_patch_bind() adds load_bias and @code
+ * @patch: addresses are as in the file; load_bias and the code are not set. found_patch_bind()
+ *         makes the complete struct plan_patch
  * @code: the code of the stub. code.from is the site. code.len is 0 if there is no code
  * @func: the start of the function that is patched; 0: the patch is for an event
  * @is_out: the patch is possible, but must not be made
@@ -32,8 +33,13 @@ static inline bool found_patch_is_function(const struct found_patch *found)
 }
 
 /*
- * Append the patches for a site to @found: an island and a patch before the site, if the site needs
- * them, and the patch at the site.
+ * Append up to three patches for @site to @found, in this order:
+ *
+ * - a patch at site->island, if the site has an island (sites.h)
+ * - a patch at site->jump_at, if this address is before the site
+ * - the patch at the site
+ *
+ * An inner site (site->is_inner) gets only the last of these patches.
  *
  * @site: a site at which a jump may be written
  * @patch: describes the work of the site's stub
@@ -58,15 +64,21 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 			 const struct strbuf *patches, size_t nr);
 
 /*
- * An index of patches by their functions. The struct starts as { 0 }.
+ * One patch in an index.
  *
- * @entries: for each patch, the start of its function and the number of the patch
+ * @func: the start of the patch's function
+ * @number: the position of the patch in the list of struct found_patch, counted from 0
  */
 struct found_index_entry {
 	uint64_t func;
 	uint64_t number;
 };
 
+/*
+ * An index of patches by their functions. Starts as { 0 } and ends with found_index_deinit().
+ *
+ * @entries: a list of struct found_index_entry, sorted by @func and then by @number
+ */
 struct found_index {
 	struct strbuf entries;
 };

@@ -10,11 +10,12 @@
  * Addresses are as stated in the file, before relocation.
  *
  * @addr: the address that recorded calls have (doc/formats/symbols.md, "Library calls"): the
- *         address of the PLT entry, or of the relocation entry when calls read the GOT (-fno-plt)
+ *         address of the PLT entry, or (-fno-plt) of the GOT slot's relocation entry
  * @size: number of bytes at @addr
  * @slot: GOT slot that holds the address of the function
- * @reloc: index of the relocation in DT_JMPREL; PLT_NO_RELOC: calls go through the GOT
- * @name: lives as long as the file
+ * @reloc: for a PLT entry, the index of its relocation in DT_JMPREL; for calls directly through the
+ *         GOT slot, PLT_NO_RELOC
+ * @name: lives as long as the struct elf_file
  */
 struct plt_entry {
 	uint64_t addr;
@@ -38,8 +39,9 @@ void plt_entries_deinit(struct plt_entries *plt);
 #define cleanup_plt_entries cleanup(plt_entries_deinit)
 
 /*
- * Load the entries of @file, those of the PLT first. Returns 0 or -ENOMEM. An entry of the GOT does
- * not prove that calls go through the GOT: see plt_is_bypassed().
+ * Load the PLT entries of @file, and then the GOT slots of imported functions. Returns 0 or
+ * -ENOMEM. A GOT slot does not prove that calls go directly through the slot: see
+ * plt_is_bypassed().
  */
 int plt_entries_load(const struct elf_file *file, struct plt_entries *out);
 

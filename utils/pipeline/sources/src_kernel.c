@@ -32,12 +32,16 @@ struct owners {
 /*
  * One file. If @has_next, the next record is already read: @next, in @page.
  *
- * @bufs: the current buffer has the @len bytes of the file from @start on; @at is the offset of the
- *        page in this buffer. Returned events may point into the other buffer
+ * @bufs: one of the two buffers is the current buffer. Returned events may point into the other
+ *        buffer
  * @nr_switches: changes from one buffer to the other; the last bit is the current buffer's index
  * @has_switched: the latest call of read() has switched buffers. So no event of that call points
  *                into the current buffer
- * @next_type: POINT, or ENTRY or EXIT for the call in @next_call
+ * @at: the offset of @page in the current buffer
+ * @len: the number of bytes in the current buffer
+ * @start: the offset in the file of the current buffer's first byte
+ * @next_type: the type of the event that is made from @next
+ * @next_call: if @next_type is ENTRY or EXIT, the call in @next
  * @has_lost: records before @next are missing, and this loss is not reported yet
  * @lost: with @has_lost, the number of missing records; 0: unknown
  * @code: a read error, negative
@@ -458,8 +462,8 @@ static int open_files(const struct source_context *context, struct source_list *
 	if (ret <= 0)
 		return ret;
 	/*
-	 * The files contain calls and other events, but no times off the CPU. If other events than
-	 * calls are not wanted, and the files have no calls, the files need not be read.
+	 * All events in the files are calls or points (EVENT_POINT). If points are not wanted,
+	 * files without calls need not be read.
 	 */
 	if (!context->wants_points && !kernel_formats_have_calls(&data->kernel))
 		return 0;

@@ -134,9 +134,9 @@ static int change_space(struct stg_calls *calls, struct event *event, struct uft
 }
 
 /*
- * The task's first ENTRY or EXIT of the program belongs to a call. Store the number of calls that
- * enclose this call. This number may be above 0 in a forked child, in a time range, and in a
- * recording that begins late.
+ * @event is the task's first ENTRY or EXIT that is not the kernel's. Store the number of calls that
+ * enclose the call of @event. This number may be above 0 in a forked child, in a time range, and in
+ * a recording that begins late.
  */
 static void note_first_record(struct stg_calls *calls, struct event *event)
 {
@@ -322,8 +322,8 @@ static void on_other(struct stg_calls *calls, struct event *event)
 }
 
 /*
- * If the user has given the start of a time range, the open calls of a task are unknown before the
- * task's first record.
+ * True when the task may be inside of calls that began before the time range. Such calls are
+ * unknown until the task's first ENTRY or EXIT that is not the kernel's.
  */
 static bool may_be_inside(const struct stg_calls *calls)
 {

@@ -123,10 +123,12 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 }
 
 /*
- * Find the last held call that has reached its own threshold at @now_ns. Returns the index of the
- * next held ENTRY or SCHED_OUT after the beginning of this call, or stage->nr if no such event is
- * held. The events before the returned index can be released. If no held call has reached its
- * threshold, returns stage->at.
+ * Returns the index of the first held event that cannot be released at @now_ns. If all held events
+ * can be released, returns stage->nr. If no held call has reached its own threshold, no event can
+ * be released, and the result is stage->at. Otherwise, two groups of events can be released:
+ *
+ * - all events up to the beginning of the last held call that has reached its own threshold
+ * - the events after this beginning, until the next ENTRY or SCHED_OUT
  *
  * stage->due_ns becomes the earliest time at which a held call at or after the returned index can
  * reach its own threshold. Before this time, the function returns stage->at without a search.
@@ -152,10 +154,7 @@ static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 		}
 	}
 	stage->due_ns = next_ns;
-	/*
-	 * Release the beginning of the last long call. Also release the events after this
-	 * beginning, up to the next ENTRY or SCHED_OUT.
-	 */
+	/* Include the events between the last long call's beginning and the next opening event. */
 	while (end > stage->at && end < stage->nr && !is_opening(&stage->held[end]))
 		end++;
 	return end;

@@ -1,7 +1,8 @@
 /*
  * The script of a flame graph in a picture file. A click zooms, and Reset shows all boxes. The
  * search field marks the boxes whose names have the typed text. embed.py puts the script into C
- * source. Text of the recording stays in attributes and text nodes.
+ * source. Names from the recording are never parsed as markup: the script reads them from
+ * attributes, and writes them only to text nodes.
  */
 (() => {
 	"use strict";
