@@ -12,10 +12,10 @@
 #define PLANS_RETIRED_MAX 256
 
 /*
- * These functions are COLD. plans_replace() is SLOW as well, because a hook that holds the module
- * lock calls plans_replace() (plan_update.c). Each function installs a plan, or a part of a plan,
- * from the image in memfd @fd. Each returns 0, -EINVAL for a bad image, -ENOMEM, or the error of
- * mmap(2).
+ * These functions are COLD (libmcount/hot/probe.h explains COLD and SLOW). plans_replace() is SLOW
+ * as well, because hooks call it (plan_update.c). The caller of plans_replace() holds the module
+ * lock. Each function installs a plan, or a part of a plan, from the image in memfd @fd. Each
+ * returns 0, -EINVAL for a bad image, -ENOMEM, or the error of mmap(2).
  *
  *   plans_begin     installs the first plan. Sets probe.plan, and the members of `probe` that
  *                   depend on probe.plan
@@ -48,9 +48,8 @@ int plans_add_patches(const void *image, uint64_t bytes);
 
 /*
  * COLD. Unmaps the replaced plans that no thread needs any more. Returns the number of replaced
- * plans that threads still need. plans_replace() unmaps unneeded plans without a call of
- * plans_reclaim(). If the image that plans_extend() gets contains functions, plans_extend() unmaps
- * unneeded plans in the same way.
+ * plans that threads still need. plans_replace() also unmaps unneeded plans. plans_extend() does
+ * so only if its image contains functions.
  */
 unsigned plans_reclaim(void);
 

@@ -68,8 +68,8 @@ bool arena_adopt(int fd)
 	struct stat st;
 	/*
 	 * A forked child may have several threads when one of them calls this function. The other
-	 * threads may write to the old header at any moment, so there must always be a header at
-	 * this address. The new header replaces the old header in a single step (MAP_FIXED).
+	 * threads may write to the header at probe.arena at any moment, so there must always be a
+	 * header at this address. With MAP_FIXED, the new header replaces the old one in one step.
 	 */
 	struct arena *old = probe.arena;
 

@@ -200,7 +200,8 @@ struct pxt_users {
  * mapped. They are not read from shared memory again, since other processes may change that memory.
  *
  * @stream: NULL: the stream is not mapped
- * @users: counters of threads that are in the stream and have no struct pxt_thread of their own.
+ * @users: counters of threads that have no struct pxt_thread of their own. A counter counts such
+ *         threads while they are in the stream: from pxt_inside_enter() to pxt_inside_leave().
  *         pxt_view_user() chooses the counter of a thread
  */
 struct pxt_view {
@@ -266,8 +267,8 @@ int pxt_place_lock(int place);
 /* Returns -EWOULDBLOCK if another process has the lock. */
 int pxt_place_try_lock(int place);
 /*
- * Try to take the lock, and give up after a tenth of a second. A keeper that removes files has the
- * lock for a short time.
+ * Try to take the lock, and give up after a tenth of a second. Another holder usually needs less
+ * time. For example, a keeper (keeper.h) holds the lock only while the keeper removes files.
  */
 int pxt_place_lock_soon(int place);
 void pxt_place_unlock(int lock);
@@ -414,9 +415,9 @@ struct pxt_thread {
 
 extern __thread struct pxt_thread *pxt_thread PXT_TLS;
 /*
- * A thread without a struct of its own that enters a stream adds itself to a counter of the
- * stream's view (pxt_view_user()). pxt_nr_counted is the number of counters to which this thread
- * has added itself.
+ * A thread may have no struct pxt_thread of its own. When such a thread enters a stream, the thread
+ * adds itself to a counter of the stream's view (pxt_view_user()). pxt_nr_counted is the number of
+ * counters to which this thread has added itself.
  */
 extern __thread volatile uint32_t pxt_nr_counted PXT_TLS;
 

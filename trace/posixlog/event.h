@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Ids of system events, the unnamed event and named events. A set of events is an array of bits:
- * bit N stands for the event with the id N.
+ * Ids of three kinds of events: system events, the unnamed user event, and named user events. A set
+ * of events is an array of bits: bit N stands for the event with the id N.
  */
 enum {
 	PT_ERROR = 1,

@@ -45,8 +45,8 @@ struct exec_slices {
  * thread is not chosen. With --no-event, load no executions. Returns 0, or a negative error with
  * @err.
  *
- * Damaged records are left out without a message. The pipeline reads the same file, and reports the
- * damage.
+ * If proc.dat is damaged, only the records before the damage are used, and no message is written.
+ * The pipeline reads proc.dat as well, and reports the damage.
  */
 int exec_slices_load(struct exec_slices *slices, const struct pipeline *pipe, struct uft_err *err);
 void exec_slices_deinit(struct exec_slices *slices);

@@ -39,8 +39,8 @@ enum event_flag {
 	EVENT_OUTSIDE = 1U << 5,
 	/*
 	 * The call was open before the task's first record. ENTRY: the pipeline has inserted
-	 * this ENTRY (stage_config.opens_inherited), with a depth above 0. EXIT: in the task, no
-	 * ENTRY or EXIT of the program comes before this EXIT
+	 * this ENTRY (stage_config.opens_inherited), and the call's depth is above 0. EXIT: the
+	 * task has no earlier ENTRY or EXIT, except those of kernel functions
 	 */
 	EVENT_INHERITED = 1U << 6,
 	/* ENTRY, EXIT: filters have hidden the call, but the call counts as a level of depth */

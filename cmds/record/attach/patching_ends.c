@@ -19,7 +19,8 @@
 
 /*
  * Write 0 over each entry of @funcs whose function has an open call. Returns 0, -EAGAIN when a
- * thread is in a hook, or -EINVAL when the probe does not know the open calls.
+ * thread is in a hook, -EINVAL when the probe does not know the open calls, or another negative
+ * errno.
  */
 static int find_open_calls(struct attaching *a, uint64_t *funcs, size_t nr, struct uft_err *err)
 {

@@ -138,7 +138,7 @@ static bool is_complete(struct parts_reading *reading, time_t *took_s)
 
 /*
  * If the recording has grown, begins a new reading. When the new reading has ended, replaces the
- * former reading. The lock must be held for writing.
+ * former reading by the new one. The caller must hold parts->lock for writing.
  */
 static void look_at_files(struct parts *parts)
 {
@@ -263,7 +263,7 @@ static void reply_texts(struct parts *parts, const struct server_query *query,
 		/*
 		 * Each reading of the recording gives new numbers to texts. If the request has the
 		 * numbers of an earlier reading, the reply has no texts. When the page learns of
-		 * the new reading, the page requests its texts again.
+		 * the new reading, the page requests texts by their new numbers.
 		 */
 		if (server_query_number(query, "generation", 0) != parts->generation)
 			numbers = "";

@@ -183,10 +183,10 @@ static size_t end_of_block(const struct source_text *source, size_t first, size_
 			continue;
 		if (source->is_python) {
 			/*
-			 * The function's first line may be a decorator. So a line with the
-			 * indentation of the first line ends the function only after an indented
-			 * line. A line that begins with ')' closes the arguments, and does not end
-			 * the function.
+			 * If the function's first line is a decorator, the `def` line has the same
+			 * indentation, but does not end the function. So a line with this
+			 * indentation ends the function only after an indented line. A line that
+			 * begins with ')' closes the arguments, and does not end the function.
 			 */
 			if (was_inside && columns <= base && begins != ')')
 				return end;

@@ -26,7 +26,7 @@ struct compact_place {
  * The blocks of one file, in the order of the file. Starts as { 0 }, ends with
  * compact_file_deinit().
  *
- * @raw_bytes: bytes of <tid>.dat
+ * @raw_bytes: the number of bytes of <tid>.dat that the blocks represent
  * @end: end of the last block in the file
  * @is_torn: an incomplete block follows
  */
@@ -69,11 +69,11 @@ int compact_file_load(const struct compact_place *place, int fd, uint8_t *bytes,
 size_t compact_file_put_lost(uint32_t nr, uint8_t *out);
 
 /*
- * The position of a read, and its result.
+ * The position of a read, and its result. The caller sets @offset and @may_skip.
  *
  * @offset: the offset in <tid>.dat at which the read begins; after the read, the offset of the next
  *         byte
- * @may_skip: the result may begin with bytes before @offset
+ * @may_skip: the caller permits that the result begins with bytes before @offset
  * @skip: the result begins this many bytes before the offset that the caller asked for
  * @is_whole: the result ends with the end of a record
  * @damaged_at: the offset in <tid>.cdat of a damaged block, which a LOST record replaces;

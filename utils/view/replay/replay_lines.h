@@ -11,9 +11,8 @@ void replay_show_header(struct replay *replay);
 void replay_show_single(struct replay *replay, const struct task *task, const struct event *event);
 
 /*
- * Show a call without shown callees, or a time off the CPU, on one line.
- *
- * @first, @second: the events at the two ends of the call, or of the time off the CPU
+ * Show two successive events of a task on one line: the ENTRY and the EXIT of a call, or the
+ * SCHED_OUT and the SCHED_IN around a time off the CPU.
  */
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);

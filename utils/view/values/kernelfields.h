@@ -31,8 +31,9 @@ struct kernelfields *kernelfields_create(const struct kernel_event_type *type,
 void kernelfields_destroy(struct kernelfields *fields);
 
 /*
- * Returns a zeroed buffer for kernelfields_put(). Its size is above any offset that a record can
- * have. Returns NULL when memory is short. The caller frees the buffer with free(3).
+ * Returns a zeroed buffer for kernelfields_put(). A record may contain offsets of its own data. The
+ * buffer is larger than the largest possible offset. Returns NULL when memory is short. The caller
+ * frees the buffer with free(3).
  */
 uint8_t *kernelfields_room(void);
 
