@@ -94,9 +94,11 @@ void frames_unhook(struct thread *t);
 void frames_restore(struct thread *t);
 
 /*
- * Called when @t ends or is no longer traced, and when the process ends. Ends the innermost frames
- * at an estimated time, and stops at the first frame without FRAME_KEPT. If PLAN_ESTIMATE is set,
- * the function instead ends all frames at the present time.
+ * Called when @t ends or is no longer traced, and when the process ends.
+ *
+ * - Without PLAN_ESTIMATE, the function ends the innermost frames up to the first frame without
+ *   FRAME_KEPT, which stays open. The EXITs get an estimated time.
+ * - With PLAN_ESTIMATE, the function ends all frames. The EXITs get the present time.
  */
 void frames_close_estimated(struct thread *t);
 
@@ -121,9 +123,12 @@ static inline uint64_t frame_return(const struct frame *f)
 
 /*
  * WARM. Called when the innermost frame has FRAME_KEPT and a call with return slot @slot begins.
- * Repeatedly ends the innermost frame while this frame has FRAME_KEPT, and the slot of this frame
- * shows that the call has returned. A slot shows the return if the slot lies above @slot, and is
- * either unreadable or no longer contains the return address.
+ * Ends the innermost frame repeatedly, as long as all of these conditions are true:
+ *
+ * - The innermost frame has FRAME_KEPT.
+ * - The slot of this frame lies above @slot.
+ * - The slot of this frame is unreadable, or no longer contains the frame's return address. This
+ *   shows that the call of the frame has returned.
  */
 void frames_leave_returned(struct thread *t, const uint64_t *slot);
 

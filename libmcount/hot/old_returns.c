@@ -7,8 +7,8 @@
 #define PROBES 8
 
 /*
- * @slot is BEING_WRITTEN while a thread writes @ret, so that no reader takes @ret for the return
- * address of another slot, and no other thread writes to this entry. If a signal handler interrupts
+ * While a thread writes @ret, @slot is BEING_WRITTEN. Readers and other writers skip such an entry.
+ * Otherwise a reader could get a @ret that does not belong to @slot. If a signal handler interrupts
  * the writing thread and does not return, the entry stays unused. If another thread forks a child
  * during the write, the child's copy of the entry stays unused.
  */

@@ -31,9 +31,9 @@
 #define STEP_MAX_NS 100000000ULL
 
 /*
- * The bytes that are kept free at the end of each segment. Records never fill these bytes. So a
- * ring head at the end of a segment means that the thread has left the segment, and that
- * segment_used[] is valid for the segment.
+ * Records never fill the last SEGMENT_RESERVE bytes of a segment. So a new record never moves the
+ * ring's head to the end of a segment. The head gets there only when the thread goes on in the next
+ * segment. In this case segment_used[] is valid for the segment that the thread has left.
  */
 #define SEGMENT_RESERVE sizeof(struct record)
 
@@ -89,7 +89,7 @@ static bool has_stalled(const struct thread *t)
 }
 
 /*
- * Returns the state of a recorder that has no number in this process' pid namespace: 0 when the
+ * Returns the state of a recorder that has no pid in this process' pid namespace: 0 when the
  * recorder has ended, else '?'.
  */
 static char state_elsewhere(void)
@@ -238,8 +238,9 @@ static bool get_room(struct thread *t, uint64_t position)
 }
 
 /*
- * Flight recording: stores in segment_before[] the number of bytes that the thread has filled
- * before the segment that begins at @next. Does nothing if @head is in that segment.
+ * Flight recording: called before the thread moves the ring's head from @head to @next. If @next is
+ * in another segment than @head, stores the number of bytes of all earlier records in the new
+ * segment's segment_before[]. If not, does nothing.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {

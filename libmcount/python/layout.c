@@ -1,7 +1,7 @@
 /*
- * Places of members (see layout.h) of PyFrameObject, _PyInterpreterFrame, PyCodeObject and
- * PyInterpreterState. These places are the same in all releases of a version, and on all machines
- * of 64 bits.
+ * Offsets of members of PyFrameObject, _PyInterpreterFrame, PyCodeObject and PyInterpreterState
+ * (see layout.h). The offsets are the same in all releases of a version 3.N, and on all machines of
+ * 64 bits.
  */
 #include "libmcount/python/layout.h"
 

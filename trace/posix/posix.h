@@ -676,9 +676,10 @@ void pxt_handles_shutdown(void);
 
 /* create.c */
 /*
- * Ends a stream. No other thread uses the handle.
+ * Ends a stream. Called when no other thread uses the handle.
  *
- * @address: the stream's last event gets this address in the program; NULL when the process ends
+ * @address: the return address of posix_trace_shutdown(). The stream's last event, STOP, reports
+ *           this address. NULL when the process ends
  */
 int pxt_shutdown(struct pxt_handle *handle, const void *address);
 /* control.c */

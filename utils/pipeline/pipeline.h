@@ -116,11 +116,11 @@ enum lane_state {
  *          yet. NULL before the first batch, after the last batch, and while other lanes use the
  *          memory
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
- * @opened: with opens_at_start: the calls that are open when the time range begins
+ * @opened: with stage_config.opens_at_start: the calls that are open when the time range begins
  * @has_events: read_events() has found events in the time range. Later stages may hide these events
  * @has_passed: if the lane @holds_back calls: a call has passed stg_time, or an EVENT_POINT was
  *              read
- * @has_begun: with opens_inherited: the first record was read
+ * @has_begun: with stage_config.opens_inherited: the first ENTRY or EXIT of the program was read
  * @is_cut: the task goes on after the time range
  * @goes_on: the task goes on after the lane's end (split.h)
  * @nr_kernel_cut: number of calls of kernel functions that began before the time range and are
@@ -181,7 +181,7 @@ struct lane {
  * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
- * @first_ns: the first time of the recording, from which "elapsed" counts
+ * @first_ns: the time from which the field "elapsed" and elapsed times of --time-range count
  * @limit_ns: events after this time are not read; UINT64_MAX if the recording does not grow
  * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
  *            When @known_ns reaches @first_ns, @first_ns is final

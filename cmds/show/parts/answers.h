@@ -121,7 +121,7 @@ double sums_progress(struct sums_stop *stop);
  * A recording from which sums are made.
  *
  * @data: the recording; no other thread reads it at the same time
- * @base_ns: the beginning of the page's time, by the recording's clock
+ * @base_ns: the time from which struct part_range counts, by the recording's clock
  */
 struct sums_source {
 	const struct opts *opts;

@@ -10,9 +10,9 @@
 #include "utils/view/replay/replay.h"
 
 /*
- * The usual number of lines in a page, and between two marks. Lines of the same time stay together,
- * so a page may have more lines. The last page, and pages that replay_kept.h has made, may have
- * fewer lines.
+ * The usual number of lines in a page, and between two marks (struct replay_mark). A mark never
+ * separates lines of the same time, so a page may have more lines. The last page, and pages that
+ * replay_kept_load() has loaded, may have fewer lines.
  */
 #define PAGE_LINES 8192
 
@@ -28,7 +28,7 @@ enum replay_line_kind {
  *
  * @text: the offset of the line's text in the text of the page
  * @total_ns: the duration, for leaves and exits
- * @depth: the number of calls around the line
+ * @depth: the number of calls that enclose the line
  */
 struct replay_line {
 	const struct task *task;
@@ -118,7 +118,7 @@ typedef int (*replay_pass_look)(struct replay_pass *pass, void *self);
  * A pass. Starts as { 0 }, is opened by replay_pass_begin(), and ends with replay_pass_end().
  *
  * @lines: gets the lines; NULL: lines are counted, but not stored
- * @marks: gets new marks during the pass, or NULL
+ * @marks: gets new marks during the pass; NULL: no marks are made
  * @line: the number of the next line
  * @first: lines before this number are dropped
  * @end: the pass ends before the line with this number. With @marks, the pass ends at the first

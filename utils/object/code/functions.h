@@ -79,8 +79,8 @@ void functions_deinit(struct functions *functions);
  *
  * Returns 0 or -ENOMEM.
  *
- * @names: symbols from another file, such as a debug file, or NULL. The addresses of the symbols
- *         are relative to the file's map start
+ * @names: symbols from another file, such as a debug file; may be NULL. The addresses of these
+ *         symbols are relative to code->file->base
  */
 int functions_find(struct code *code, struct insns *insns, const struct symtab *names,
 		   struct functions *out);
