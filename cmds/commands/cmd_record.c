@@ -171,8 +171,8 @@ static void warn_about_limits(const struct run *run, const struct recorder *rec)
 }
 
 /*
- * Warns that no process has connected to the recorder: the loader did not preload the probe. The
- * program has run normally.
+ * Warns that no process has connected to the recorder. The likely cause is a low limit on
+ * descriptors, or a loader that did not preload the probe. The program has run normally.
  */
 static void warn_that_nobody_came(const struct run *run, int status)
 {
@@ -188,8 +188,8 @@ static void warn_that_nobody_came(const struct run *run, int status)
 }
 
 /*
- * Warns when a seccomp filter may have ended the program. The probe sees only filters that were set
- * by libc's functions, and may need a system call that another filter forbids.
+ * Warns when a seccomp filter may have ended the program. The probe sees only filters that libc's
+ * functions have set. Any other filter may forbid a system call that the probe needs.
  */
 static void warn_about_unseen_filter(const struct run *run, const struct notes *notes)
 {

@@ -302,9 +302,9 @@ static inline void state_select(struct thread *t)
 }
 
 /*
- * Sets the state in which a thread begins. The thread has no open calls, with two exceptions. The
- * thread may have open calls in frames_narrow(), which has just changed @is_narrow, and in
- * planned_begin_late().
+ * Sets the state in which a thread begins. Usually, the thread has no open calls. When
+ * frames_narrow() or planned_begin_late() calls this function, the thread may have open calls.
+ * frames_narrow() stores @is_narrow before the call.
  */
 static inline void state_begin(struct thread *t)
 {

@@ -16,8 +16,9 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Ends a hook that a jump out of a signal handler has left for good. Frames and rings are
- * consistent because of the order of stores in ring.c, clock.c and frame_push().
+ * Ends a hook that a jump out of a signal handler has left for good. The signal may have come at
+ * any instruction of the hook. Frames and rings are consistent at each of these instructions,
+ * because of the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {

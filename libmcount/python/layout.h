@@ -12,8 +12,8 @@
  * @minor: the N of version 3.N; 0: an unknown version
  * @frame_inner: the pointer to the memory with the code and the variables of a frame; 0: the frame
  *               itself has the code and the variables
- * @frame_code, @frame_locals: the code, and the first variable: in the frame itself if @frame_inner
- *               is 0, otherwise in the memory to which @frame_inner points
+ * @frame_code, @frame_locals: the code, and the first variable. If @frame_inner is 0, both are in
+ *               the frame itself. Otherwise, both are in the memory to which @frame_inner points
  * @code_extra: the pointer to values that C modules have attached to a code object (PEP 523)
  * @code_kinds: the bytes object that has the kind of each variable of code; 0: there is none
  * @first_thread: the list of threads in an interpreter; 0: not used

@@ -1,7 +1,4 @@
-/*
- * Declarations for all sources that implement <fstrace.h>: logs, events of logs, and the lock that
- * only one thread of a log's processes can hold.
- */
+/* Declarations for all sources that implement <fstrace.h>: logs, events of logs, and locks. */
 #ifndef UTRAIL_TRACE_TRACE_H
 #define UTRAIL_TRACE_TRACE_H
 
@@ -146,8 +143,8 @@ void fst_recorded_declare(struct fstrace_event_impl *impl);
 void fst_recorded_free(struct fstrace_event_impl *impl);
 /*
  * HOT: write the record directly into memory that the recorder provides. recorded->is_plain must be
- * true. Returns false when the recorder provides no memory, or too little. The caller then emits a
- * copy.
+ * true. Returns false when the recorder provides no memory, or too little. In this case, the caller
+ * makes the payload in its own memory, and calls fst_recorded_emit().
  */
 bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_recorded *recorded,
 			const struct fst_spot *spot, struct fst_values *values);

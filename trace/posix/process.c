@@ -397,7 +397,7 @@ __attribute__((destructor)) static void end(void)
 	unlinkat(place, name, 0);
 	/*
 	 * Do not wait for the lock: a stopped process may hold the lock. In that case a later call
-	 * of pxt_sweep(), in another process, removes the files.
+	 * of pxt_sweep(), in another process, removes the unused files.
 	 */
 	lock = pxt_place_try_lock(place);
 	if (lock >= 0) {

@@ -395,7 +395,7 @@ static int put_database_point(struct export *ex, const struct task *task, const 
 }
 
 /*
- * Write the innermost call or wait, which nest_next() has ended at @event.
+ * Write the innermost call, which may be a wait (nest.h). nest_next() has ended it at @event.
  *
  * @is_own: @event is the EXIT of the written call
  */

@@ -349,8 +349,9 @@ static bool are_native(const struct elf_file *file)
 }
 
 /*
- * Open a table of symbols, if possible without loading the table. The entries may take more memory
- * than the names of the symbols, and each entry is needed only once, in order.
+ * Open a table of symbols. If possible, the entries stay in the file, and elf_symbol() reads the
+ * entries piece by piece. All entries together may take more memory than the names of the symbols,
+ * and most callers go through the table only once.
  */
 static bool open_table(const struct elf_file *file, Elf_Scn *scn, const GElf_Shdr *head,
 		       struct elf_symbols *symbols)

@@ -14,7 +14,7 @@
  * Fill in @opened as if opened_note() had got all events before the position of @src. The position
  * is the first byte of a compact block. The function reads
  * - the first records of the task,
- * - the blocks before the position, backwards to the last block with calls, and
+ * - the blocks before the position, going backwards, until a block with calls is found, and
  * - for each call that is open at the position, the block in which the call was entered.
  *
  * @opened: must be all zero; is still all zero when the result is false

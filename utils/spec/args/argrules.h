@@ -18,11 +18,12 @@ enum argrules_about {
 /*
  * A rule: "NAME[@MODULE][@ITEM,...]" of doc/facts/language.md, "Specifications".
  *
- * @about: the subjects of @items; without items, the subjects to look up (enum argrules_about)
+ * @about: the subjects of the rule (enum argrules_about). @items has no specifications of other
+ *         subjects
  * @clears: the subjects of the item `clear` (enum argrules_about). Earlier rules have no effect on
  *          the subjects in @clears
  * @module: beginning of the module's file name, or "PLT"; NULL: any
- * @is_auto: look up the specifications of @about
+ * @is_auto: look up the specifications of @about in debug information and in a table (argfind.h)
  * @text: the user's words
  */
 struct argrule {
@@ -75,8 +76,9 @@ struct argrules_subject {
 };
 
 /*
- * Apply the rules to a function: merge their items into @args and @retval. Returns the subjects to
- * look up (enum argrules_about), or -ENOMEM.
+ * Apply the rules to a function: merge their items into @args and @retval. Returns the subjects
+ * (enum argrules_about) of the matching rules with @is_auto, or -ENOMEM. Subjects that a later rule
+ * clears are left out.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);

@@ -17,9 +17,9 @@
 #include "utils/format/sym.h"
 
 /*
- * The limit on the total size, in bytes, of the names of functions and of their source files. A
- * program may define new functions again and again, so the recorder needs a limit. Functions beyond
- * the limit are not recorded.
+ * The limit on the memory, in bytes, for two kinds of names: those of functions, and those of
+ * their source files. A program may define new functions again and again, so the recorder needs a
+ * limit. Functions beyond the limit are not recorded.
  */
 #define CALLABLES_BYTES_MAX (256UL << 20)
 

@@ -54,8 +54,8 @@ struct callable_range {
  * if they have equally many arguments. Only the control thread uses the struct.
  *
  * @next: the next number for a function that has no rule, and so belongs to no range; at least 1
- * @lowest: the lowest number in all ranges of more than one number; CALLABLES_END: there is no such
- *          range. A new range of this kind gets lower numbers
+ * @lowest: the lowest number of the ranges that can hold several functions. A new range of this
+ *          kind gets numbers below @lowest. CALLABLES_END: there is no such range
  * @nr_told: the number of functions whose values are described in the recording's debug information
  * @nr_refused: the number of functions without a number, for lack of numbers or memory
  * @has_vain_conditions: a condition (if:) of a filter needs an argument that is unknown
