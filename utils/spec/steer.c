@@ -216,16 +216,23 @@ static int take_words(const struct strbuf *words, struct steer_change *change, s
 	return 0;
 }
 
+static bool is_incomplete(const struct steer_change *change)
+{
+	bool is_short = strbuf_oom(&change->text) || strbuf_oom(&change->patches) ||
+			strbuf_oom(&change->trace_include) || strbuf_oom(&change->trace_exclude);
+
+	for (unsigned i = 0; !is_short && i < SPEC_OPTIONS; i++)
+		is_short = strbuf_oom(&change->specs[i]);
+	return is_short;
+}
+
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err)
 {
 	change->match = MATCH_REGEX;
 
 	int ret = take_words(words, change, err);
 
-	for (unsigned i = 0; ret == 0 && i < SPEC_OPTIONS; i++)
-		ret = strbuf_oom(&change->specs[i]) ? -ENOMEM : 0;
-	if (ret == 0 && (strbuf_oom(&change->text) || strbuf_oom(&change->patches) ||
-			 strbuf_oom(&change->trace_include) || strbuf_oom(&change->trace_exclude)))
-		ret = -ENOMEM;
+	if (ret == 0 && is_incomplete(change))
+		ret = err_set_errno(err, -ENOMEM, "cannot read the words of a change");
 	return ret;
 }

@@ -1,6 +1,8 @@
 /* Unit tests of utils/spec/steer.c. */
 #include "tests/unit/lib/unit.h"
 
+#include <errno.h>
+
 #include "utils/base/compiler.h"
 #include "utils/spec/regex/pattern.h"
 #include "utils/spec/steer.h"
@@ -90,5 +92,21 @@ TEST(test_wrong)
 		assert_int_equal(parse(cases[i].text, &change, &err), -ERR_USAGE);
 		if (strncmp(err.text, cases[i].says, strlen(cases[i].says)) != 0)
 			fail_msg("'%s': %s", cases[i].text, err.text);
+	}
+}
+
+/* Each text that could not be stored completely is an error with a message. */
+TEST(test_memory_is_short)
+{
+	for (int i = 0; i < 4 + SPEC_OPTIONS; i++) {
+		struct steer_change change cleanup_steer_change = { 0 };
+		struct strbuf *const texts[] = { &change.text, &change.patches,
+						 &change.trace_include, &change.trace_exclude };
+		struct uft_err err = { 0 };
+
+		(i < 4 ? texts[i] : &change.specs[i - 4])->oom = true;
+		assert_int_equal(parse("status", &change, &err), -ENOMEM);
+		assert_string_equal(err.text,
+				    "cannot read the words of a change: Cannot allocate memory");
 	}
 }
