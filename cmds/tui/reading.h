@@ -64,8 +64,8 @@ int reading_add_up(struct tui_reading *reading, const struct report *report, str
 void reading_stop(struct tui_reading *reading);
 
 /*
- * Open a pipeline on @data. Any thread may call this function. Only one pipeline is opened at a
- * time, because pipeline_open() writes to the filters, and all pipelines share the filters.
+ * Open a pipeline on @data. Any thread may call this function. If several threads call it at the
+ * same time, all but one wait: pipeline_open() writes to the filters, and all pipelines share them.
  */
 int reading_open_pipeline(struct pipeline *pipe, struct trace_data *data,
 			  const struct pipeline_config *config, struct uft_err *err);

@@ -6,9 +6,9 @@
 
 /*
  * COLD, or SLOW in a forked child. Maps the header of the new arena from the descriptor @fd, in
- * place of the former header. Unmaps the rings of the former arena, unless arena_replace_ring() was
- * called for one of these rings. The caller may close @fd afterwards. False when the new arena
- * cannot be mapped or is not valid.
+ * place of the former header. Unmaps the rings of the former arena. If arena_replace_ring() was
+ * called for one of these rings, all of them stay mapped instead. The caller may close @fd
+ * afterwards. False when the new arena cannot be mapped or is not valid.
  */
 bool arena_adopt(int fd);
 
@@ -23,9 +23,10 @@ void arena_drop(void);
 struct ring *arena_claim_ring(void);
 
 /*
- * COLD, in a forked child. Replaces the parent's @ring by a private ring at the same address, so
- * that an interrupted hook can go on. At first the private ring has no unread records. If there is
- * no memory, the child keeps the parent's @ring.
+ * COLD, in a forked child. Replaces the parent's @ring by a private ring at the same address. If a
+ * signal handler has interrupted a hook and forked, the hook goes on in the child, and writes to
+ * the private ring. At first the private ring has no unread records. If there is no memory, the
+ * child keeps the parent's @ring.
  */
 void arena_replace_ring(struct ring *ring);
 

@@ -25,7 +25,7 @@ struct open_counter {
 };
 
 /*
- * The counters of one thread, in memory that is kept for later threads.
+ * The counters of one thread. After the thread has ended, another thread may reuse the struct.
  *
  * @generation: the value of the variable `generation` when the counters were opened
  */

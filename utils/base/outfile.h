@@ -60,18 +60,19 @@ void outfile_deinit(struct outfile *out);
 #define cleanup_outfile __attribute__((__cleanup__(outfile_deinit)))
 
 /*
- * Check that outfile_open() would accept @path, and create nothing. If the output is written hours
- * after the start of a command, call this function at the start. Returns 0 or a negative errno.
- * Devices, pipes and links of procfs are not opened. So the function does not check the caller's
- * rights for these files, and does not check that a pipe has a reader.
+ * Check, without creating a file, that outfile_open() would accept @path. If the output is written
+ * hours after the start of a command, call this function at the start. Returns 0 or a negative
+ * errno. Devices, pipes and links of procfs are not opened. So the function does not check the
+ * caller's rights for these files, and does not check that a pipe has a reader.
  */
 int outfile_check(const char *path, struct uft_err *err);
 
 /*
  * Open @path for appending. A new file gets @mode without the bits of the umask. Returns the
- * descriptor, or a negative errno and fills @err. This function refuses the same links, pipes and
- * owners as outfile_open(). If the directory is shared with other users (is_shared of struct
- * place), a regular file with several hard links is refused.
+ * descriptor, or a negative errno and fills @err. Links are followed or refused as in place_find().
+ * Files of other users are accepted or refused as in place_check_owner(). A block device, a socket,
+ * and a pipe without a reader are errors. If the directory is shared with other users (is_shared of
+ * struct place), a regular file with several hard links is refused.
  */
 int outfile_append(const char *path, mode_t mode, struct uft_err *err);
 

@@ -33,10 +33,11 @@ struct place {
  * Find the place of @path; the last name need not exist. Each step works on descriptors, so the
  * file that is used is the file that was checked.
  *
+ * Here, a directory is public if all users may create names in it (mode o+w). A sticky directory
+ * that belongs neither to the caller nor to root also counts as public.
+ *
  * Links that belong to the caller or to root are followed. A link that belongs to another user is
- * - refused in a directory where all users may create names (mode o+w, or a sticky directory that
- *   belongs neither to the caller nor to root), even if the kernel lacks protected_symlinks
- *   (proc_sys_fs(5));
+ * - refused in a public directory, even if the kernel lacks protected_symlinks (proc_sys_fs(5));
  * - followed in any other directory, but only to files that belong to the owner of the link.
  *
  * Returns 0, or a negative errno with a text that names @path: -EACCES for a refused link, -EISDIR
@@ -54,7 +55,7 @@ int place_find_parent(struct place *place, const char *path, struct uft_err *err
 /*
  * Check that we may write into an existing file. A file of the caller or of root, and a file that a
  * link of procfs names, are accepted. Any other file is refused (-EACCES with a text)
- * - in a directory where all users may create names;
+ * - in a public directory (see place_find());
  * - in a directory that belongs neither to the caller nor to root, unless the file is regular.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);

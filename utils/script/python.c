@@ -51,7 +51,8 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
  * @functions: by enum script_function; NULL: the script lacks the function
  * @contexts: the last context of each kind, reused unless the script has kept it
  * @tid_object: the Python object of @tid, the last tid
- * @names: functions' names for batches; NULL before the first batch
+ * @names: a list of functions' names, which the script gets with each batch of calls (batch.h);
+ *         NULL before the first name is added
  */
 struct runner {
 	struct python_api py;

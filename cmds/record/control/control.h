@@ -34,8 +34,8 @@ struct talk_list {
  * @max: the maximum number of conversations in @believed
  * @module_bytes: the size of all MODULE reports that conversations keep
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped: the number of conversations that limits have ended early. In these conversations,
- *              probes were reporting modules or a crash
+ * @nr_dropped: the number of conversations that the recorder ended because of limits, while a
+ *              probe was reporting modules or a crash
  * @nr_modules_left_out: the number of modules that were left out because of limits
  */
 struct talks {
@@ -51,8 +51,8 @@ struct talks {
 	unsigned nr_other_version;
 	unsigned other_version;
 	/*
-	 * the number of conversations in @believed that ended early because the recorder refused a
-	 * message or the probe sent ERROR
+	 * the number of conversations in @believed that ended early, because the recorder refused
+	 * a message, or because the probe sent ERROR
 	 */
 	unsigned nr_refused;
 };

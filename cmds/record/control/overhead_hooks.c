@@ -48,8 +48,8 @@ static bool is_hooked(int memory, const struct plan_patch *patch)
 }
 
 /*
- * Returns the number of hooks in the module's code that belong to functions left out of the
- * recording. If @notes is true, marks these functions (module_left_out.stays).
+ * Counts the hooks in the module's code, but only hooks of functions that --overhead leaves out.
+ * If @notes is true, marks the functions of the counted hooks (module_left_out.stays).
  */
 static size_t look_at_module(int memory, struct known_module *known, const struct control_module *m,
 			     bool is_program, bool notes)
@@ -157,9 +157,10 @@ static void say_hooks_out(struct overhead *o, const struct process *p, size_t nr
 }
 
 /*
- * For one process: removes the hooks of functions that --overhead leaves out. If a process without
- * such hooks uses an older plan, the process may add such hooks later. So such a process is checked
- * again at the next call of overhead_take_hooks_out().
+ * For one process: removes the hooks of functions that --overhead leaves out. A process without
+ * these hooks may have a plan that is older than o->left_out_generation. With the older plan, the
+ * process may add the hooks later. So the next call of overhead_take_hooks_out() checks the process
+ * again.
  */
 static void serve_process(struct overhead *o, struct process *p)
 {

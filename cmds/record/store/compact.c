@@ -34,7 +34,7 @@ static struct store_compact *of(struct store *store)
 }
 
 /*
- * Returns the name of the inner file for @name.
+ * Returns the name under which the inner store (store_compact.inner) keeps the file @name.
  *
  * @tid: gets the task whose records the file @name has; 0: the file @name is not for records
  */

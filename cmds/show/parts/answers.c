@@ -124,8 +124,8 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 }
 
 /*
- * Appends a column of numbers in the form of JavaScript's typed arrays. The numbers are the
- * uint64_t members at @offset of the calls.
+ * Appends a column of doubles, which the page reads as a Float64Array. The element of a call is the
+ * uint64_t at @offset in the call's struct stored_call.
  */
 static void put_column(struct strbuf *out, const struct call_list *list, size_t offset)
 {

@@ -16,7 +16,7 @@
  * A file in memory. Starts as zeros and ends with source_text_deinit().
  *
  * @starts: the start of each line in @text
- * @is_python: the indentation of the lines shows where a function ends
+ * @is_python: the file is Python code, in which no brace ends a function
  */
 struct source_text {
 	struct strbuf text;
@@ -51,9 +51,11 @@ const char *source_text_read(struct source_text *source, const char *path,
 const char *source_text_line(const struct source_text *source, size_t number, size_t *len);
 
 /*
- * Returns the last line of the function that begins in line @first. The indentation shows the end
- * of the function. Only SOURCE_LINES_MAX lines from @first on are searched for the end. If the end
- * is not in these lines, the result is the last of these lines that is not blank.
+ * Returns the last line of the function that begins in line @first. In Python, the indentation
+ * shows the end of the function. In other languages, the function ends with the first line that has
+ * a '}' and is indented no more than line @first. Only SOURCE_LINES_MAX lines from @first on are
+ * searched for the end. If the end is not in these lines, the result is the last of these lines
+ * that is not blank.
  */
 #define SOURCE_LINES_MAX 60
 size_t source_text_end(const struct source_text *source, size_t first);

@@ -1,7 +1,7 @@
 /** The lines at which functions begin in their sources, and the text of the functions. */
 
 /**
- * @typedef {object} SourceFile utils/export/page/sources.h
+ * @typedef {object} SourceFile a source file in the page's JSON (utils/export/page/sources.h)
  * @property {string} file its name
  * @property {string} [why] the reason why its text is missing
  * @property {[number, ...string[]][]} [runs] runs of lines: the number of the first line, then the lines
