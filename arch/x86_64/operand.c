@@ -225,8 +225,8 @@ static bool take_scale(struct cursor *c, uint8_t *shift)
 }
 
 /*
- * Reads "%rip". An address relative to the next instruction must have a symbol: a number alone
- * would not identify the instruction.
+ * Reads "%rip" after a symbol. The symbol determines the address. Without a symbol, the address
+ * would depend on the address of the next instruction, which an operand does not tell.
  */
 static bool take_counter(struct cursor *c, const struct operand *out)
 {

@@ -81,9 +81,10 @@ void planned_take_reading(void *take);
 uint64_t planned_own_return(const struct frame *f);
 
 /*
- * For the trigger `recover`. With @shows, at the start of @f: puts the program's own return
- * addresses back into the slots of the callers of @f, so that code inside of @f can walk the stack.
- * Without @shows, at the end of @f: puts the trampoline's address into these slots again.
+ * For the trigger `recover`. When the call with frame @f begins, @shows is true, and this function
+ * puts the program's own return addresses back into the slots of the callers. So code inside of the
+ * call can walk the stack. When the call ends, @shows is false, and this function puts the
+ * trampoline's address into the callers' slots again.
  */
 void planned_show_returns(struct thread *t, const struct frame *f, bool shows);
 

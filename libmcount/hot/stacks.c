@@ -12,8 +12,8 @@
 
 /*
  * The assumed bounds of a stack, in bytes from the slot of the outermost recorded call. The upper
- * bound is SLACK bytes above the slot. The lower bound is OWN_REACH bytes below the slot on a
- * thread's own stack, and MADE_REACH bytes below the slot on a stack that the program has made.
+ * bound is SLACK bytes above this slot. The lower bound is below this slot: by OWN_REACH bytes if
+ * the stack is a thread's own stack, and by MADE_REACH bytes if the program has made the stack.
  * goes_on() moves bounds that have proved too narrow.
  */
 #define OWN_REACH  (1UL << 20)

@@ -22,8 +22,8 @@
  * The probe sets this flag
  * - when the program imports a function that switches stacks (PLAN_STACKS),
  * - when the probe notices a switch, or stacks_take_up() switches to another state, or
- * - when the probe patches the C library, because a child of posix_spawn(3) runs on another stack
- *   than its parent.
+ * - when the probe patches the C library. A child of posix_spawn(3) shares its parent's memory, and
+ *   calls functions of the C library on another stack than its parent does.
  */
 
 /* HOT: true when a call with @slot may be on another stack than the calls before it. */
@@ -62,9 +62,9 @@ struct thread *stacks_find(struct thread *t, uint64_t sp);
 void stacks_take_up(uint64_t sp, uint64_t low, uint64_t bytes);
 
 /*
- * COLD. Called when this thread ends or is to be left alone. If this thread is on a stack that the
- * program has made, marks that stack as one on which no thread runs (@is_parked), and stores the
- * state of the thread's own stack in the variable self.
+ * COLD. Called when the probe stops tracing this thread, for example because the thread ends. If
+ * this thread is on a stack that the program has made, marks that stack as one on which no thread
+ * runs (@is_parked), and stores the state of the thread's own stack in the variable self.
  */
 void stacks_go_home(void);
 

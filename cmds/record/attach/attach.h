@@ -51,11 +51,11 @@ int attach_end(pid_t pid, const struct attach_how *how, struct uft_err *err);
 /*
  * The hooks that a process must have.
  *
- * @nr_left: gets the number of sites that could not be changed. There are two usual reasons: the
- *           site extends over two pages, or a thread prevented each attempt. A thread prevents
- *           the change when the thread is in the site, or will return into the site. If a hook at
- *           the end of a function must be taken out but is still there, this hook is not counted:
- *           an open call may still need the hook
+ * @nr_left: gets the number of hooks that could not be put in or taken out. There are two usual
+ *           reasons: the code at the hook's place extends over two pages, or a thread prevented
+ *           each attempt. A thread prevents the change when the thread is in this code, or will
+ *           return into this code. If a hook at the end of a function must be taken out but is
+ *           still there, this hook is not counted: an open call may still need the hook
  */
 struct attach_patches {
 	const struct process_patches *patches;

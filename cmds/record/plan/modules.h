@@ -123,8 +123,8 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 
 /*
  * known_left_out_each() visits all functions of known_module.left_out. known_left_out_at() returns
- * the innermost of these functions that contains @at, or NULL when no function contains @at. @at is
- * relative to the file's start.
+ * the innermost of these functions that contains the address @at, or NULL when no function contains
+ * this address. The address is relative to the file's start.
  */
 #define known_left_out_each(known, at)                                                      \
 	for (struct module_left_out *at = (struct module_left_out *)(known)->left_out.data; \

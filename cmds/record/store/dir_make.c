@@ -6,9 +6,9 @@
  * Before a recorder has locked its new directory, another recorder may rename the directory. In
  * this case the first recorder begins again.
  *
- * Only recordings and empty directories are renamed. A file is deleted only if recordings have a
- * file of the same name. Links are not followed. Nothing is deleted before everything has been
- * checked.
+ * Only recordings and empty directories are renamed. A file is deleted only if its name is a name
+ * that recordings use for files. If a link stands in the place of a recording or of a file, nothing
+ * is deleted. No file is deleted before all files have been checked.
  */
 #include "cmds/record/store/dir.h"
 

@@ -63,9 +63,9 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: the payload contains two words that look like a record, and may be a
- *                   record. These words count as payload because the first word, read as a time, is
- *                   earlier than the time of the record to which the payload belongs
+ * @may_hide_record: two adjacent words of the payload may be a record, but count as payload. The
+ *                   first of these words would be the record's time. This time would be earlier
+ *                   than the time of the record to which the payload belongs
  */
 struct payload_look {
 	bool is_whole;
@@ -152,8 +152,9 @@ static uint8_t *put_surprises(struct writing *w, uint8_t *out, uint64_t time_ns,
 }
 
 /*
- * HOT: write a token without a branch, since a CPU cannot predict the length of the token. If the
- * second byte is not needed, the next token overwrites it.
+ * HOT: write a token of one or two bytes. A CPU cannot predict the length of the token. To avoid a
+ * branch, the function always stores two bytes. If the token has only one byte, the next token
+ * overwrites the second byte.
  */
 static INLINE uint8_t *put_short_token(uint8_t *out, enum token token, uint64_t delta)
 {

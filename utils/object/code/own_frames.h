@@ -15,7 +15,8 @@
  * @start, @end: virtual addresses, as in the section headers of the file that contains the code
  * @why: the reason why return addresses into this code must not be replaced; a static string
  * @is_copied: the runtime copies or moves the code, so the code must not be patched
- * @is_everywhere: while the file is loaded, no return address may be replaced in any code
+ * @is_everywhere: while the file is loaded in a process, the probe must not replace any return
+ *                 address in this process
  */
 struct own_frames {
 	uint64_t start;
@@ -36,9 +37,10 @@ struct own_frames {
  *   range of at least 16 KiB of code without call frame information
  * - functions with an unwinder of their own, such as LuaJIT's interpreter. The mark of such a
  *   function is a personality routine that uses no tables
- * - in a library that copies pieces of the stack: one section, with @is_everywhere. Such a library
- *   is Ruby's continuation.so, or a library with code that adds one register to the stack pointer
- *   and to the frame pointer (greenlet). Sections above 1 MiB are not searched for this code
+ * - in a library that copies pieces of the stack: one code section, with @is_everywhere. In Ruby's
+ *   continuation.so, this is the first code section. In other libraries such as greenlet, this is
+ *   the first code section with code that adds the same register to the stack pointer and to the
+ *   frame pointer. Sections above 1 MiB are not searched for such code
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */

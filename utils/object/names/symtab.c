@@ -101,8 +101,8 @@ static int add_section(const struct elf_file *file, uint32_t type, uint64_t base
 }
 
 /*
- * Add the symbols of "mini debug info", which Fedora and others have: a compressed ELF file of the
- * functions that .dynsym lacks.
+ * Add the symbols of "mini debug info" (Fedora and other distributions). Mini debug info is a
+ * compressed ELF file with the symbols of functions that .dynsym lacks.
  */
 static int add_debugdata(const struct elf_file *file, struct symtab *out)
 {

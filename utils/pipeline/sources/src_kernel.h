@@ -7,9 +7,9 @@
 
 /*
  * The kind's open() reads kernel_header into @context->data, and makes a source for each file
- * kernel-cpu<N>.dat. If kernel_header is missing, open() makes no source. If the pipeline wants no
- * points and the files have no calls, open() makes no source. A source skips the rest of a damaged
- * page.
+ * kernel-cpu<N>.dat. If kernel_header is missing, open() makes no source. If the files have no
+ * calls and @context->wants_points is false, open() makes no source. A source skips the rest of a
+ * damaged page.
  */
 extern const struct source_kind src_kernel_kind;
 

@@ -48,7 +48,7 @@ static int64_t change_of(const struct tree_node *node)
 }
 
 /*
- * Combine the trees of @from (tree.roots) in one tree, and store this tree in @sum. If @func is
+ * Combine the trees of @from (tree.roots) into one tree, and store this tree in @sum. If @func is
  * NULL, include all calls. Otherwise, include the calls to functions with the name @func, and all
  * calls inside of these calls.
  */

@@ -71,8 +71,8 @@ extern const struct diff_field diff_counter_fields[2];
  *
  * @keys: the sort keys; a key without @value sorts by name, and the keys after it have no effect
  * @names: the names of counters; names[i] belongs to side.counters[i]
- * @titles: titles[2 * i] is the title of the column "per call" of counter i, and titles[2 * i + 1]
- *          is the name of the field in this column
+ * @titles: two texts for the field "per call" of counter i: titles[2 * i] is column.header, and
+ *          titles[2 * i + 1] is column.name
  */
 struct diff_table {
 	const struct report_diff *diff;
