@@ -200,8 +200,9 @@ static void *wait_and_show(void *arg)
 }
 
 /*
- * True when no output goes to the terminal while the recording is read. The line of progress may
- * then use the terminal. A pager leaves the terminal free until the first output.
+ * True when the line of progress may use the terminal, because no other output goes there while the
+ * recording is read. With @prints_at_end, all output comes after the reading. Until then, even a
+ * pager leaves the terminal free.
  */
 static bool has_free_terminal(bool prints_at_end)
 {

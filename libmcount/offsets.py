@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the compiler's offsets of struct members as a header for assembly (libmcount/offsets.c).
+"""Writes a header for assembly code, with the offsets of struct members.
+
+The compiler computes the offsets from SOURCE (libmcount/offsets.c).
 
 usage: offsets.py OUTPUT DEPFILE SOURCE COMPILER...
 """

@@ -30,7 +30,7 @@ static inline bool has_args_room(struct planned *p)
  * HOT: does slow work, such as making room for a record with all payloads, before arguments are
  * captured. The slow work and the capturing both need room on the program's stack, which may be
  * small. So the slow work ends before the capturing begins (doc/internals/hot-path.md,
- * "Arguments"). Does nothing in a forked child that has not reported itself.
+ * "Arguments"). Does nothing in a forked child that has not reported itself to the recorder.
  */
 static inline void planned_prepare(struct thread *t)
 {
@@ -48,9 +48,10 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: does the work of hot_clock() when planned_prepare() has run before. If the clock needed a
- * new fit, planned_prepare() has made the new fit. This function uses the present fit, even if the
- * fit has become too old since planned_prepare().
+ * HOT: does the work of hot_clock() when planned_prepare() has run before. If the CPU's
+ * counter had to be fitted to the kernel's clock again (clock_refit()), planned_prepare() has
+ * fitted the counter. This function uses the present fit, even if the fit has become too old since
+ * planned_prepare().
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

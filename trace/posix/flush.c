@@ -128,7 +128,7 @@ int pxt_flush(struct pxt_handle *handle)
 }
 
 /*
- * Set when the first thread has left by pthread_exit(). After that, the process should end with the
+ * Set when the main thread has ended by pthread_exit(). After that, the process should end with the
  * last of the program's own threads. Therefore flushers end when only flushers are left.
  */
 static _Atomic uint32_t first_has_ended;
@@ -146,7 +146,7 @@ void pxt_want_look(struct pxt_stream *stream)
 }
 
 /*
- * Called after the handle was published. If the first thread ended earlier,
+ * Called after the handle was published. If the main thread ended earlier,
  * pxt_flushers_first_ended() may have missed this handle, so the flusher is woken here.
  */
 void pxt_flusher_published(struct pxt_handle *handle)

@@ -1,6 +1,7 @@
 /*
- * The only header of libutrail-trace that utrail's readers include. For declared events, the header
- * declares formats, payloads, and the text of values. For POSIX Trace, it declares events and logs.
+ * The only header of libutrail-trace that utrail's readers include. The header has
+ * - for the events that programs declare (fstrace): formats, payloads, and the text of values
+ * - for POSIX Trace: events and logs
  */
 #ifndef UTRAIL_TRACE_SEAM_READER_H
 #define UTRAIL_TRACE_SEAM_READER_H

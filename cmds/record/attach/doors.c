@@ -10,9 +10,9 @@
 #define WAIT_US 1000
 
 /*
- * Repeat @step as long as libutrail-trace is busy (-EAGAIN), but at most TRIES times. The stopped
- * thread that makes the calls for the recorder may itself be in libutrail-trace. So the recorder
- * lets this thread run between the attempts.
+ * Repeat @step as long as libutrail-trace is busy (-EAGAIN), but at most TRIES times. A stopped
+ * thread of the process runs @step for the recorder. This thread may itself be in libutrail-trace,
+ * so the recorder lets this thread run between the attempts.
  */
 static int pass_doors(struct attaching *a, enum attach_step step, uint64_t *nr, struct uft_err *err)
 {

@@ -1,6 +1,7 @@
 /*
- * Finds the open calls of a stopped thread, by the call frame information of the mapped modules. In
- * a build without libdw all functions fail.
+ * Finds the open calls of a stopped thread: the calls that have not returned. The call frame
+ * information of the mapped modules shows these calls. In a build without libdw, every function
+ * fails.
  */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
 #define UTRAIL_CMDS_RECORD_ATTACH_UNWIND_H
@@ -12,9 +13,10 @@
  * An open call.
  *
  * @pc: the address at which the function goes on
- * @sp: the stack pointer at @pc. The return address of the nested call is stored at a fixed
+ * @sp: the stack pointer at @pc. If @pc is a return address, @pc is stored on the stack, at a fixed
  *      distance below @sp
- * @is_interrupted: @pc is not a return address. The thread was stopped there, or got a signal there
+ * @is_interrupted: @pc is not a return address. The thread was stopped at @pc, or got a signal
+ *      there
  */
 struct unwind_frame {
 	uint64_t pc;

@@ -17,14 +17,15 @@
 #include "utils/object/names/demangle.h"
 
 /*
- * The time between two looks, the regular measurements of overhead.h, in milliseconds. The time is
- * short, because some programs make many calls from their start.
+ * The time between two looks in milliseconds. A look is a regular measurement (overhead.h). The
+ * time is short, because some programs make many calls from their start.
  */
 #define LOOK_MS 30
 
 /*
- * The shortest time between two calls of leave_out(), in nanoseconds. After leave_out(), the rings
- * still contain earlier calls of the functions that are left out.
+ * The shortest time between two calls of leave_out(), in nanoseconds. Shortly after leave_out(),
+ * the buffers of the program's threads (rings) still contain earlier calls of the left-out
+ * functions. So the measurements do not yet show the effect of leave_out().
  */
 #define SETTLE_NS (60 * NSEC_PER_MSEC)
 
@@ -153,8 +154,8 @@ static uint64_t writers_time_ns(const struct writers *writers)
 
 /*
  * Returns the mean CPU time of the writers for one call, over the whole recording. The result is at
- * most the time that the program loses by a recorded call. The mean of one interval would be wrong,
- * because writers take a call some time after it was made.
+ * most the time that the program loses by a recorded call. The mean of a single interval (o->time)
+ * would be wrong, because writers may take calls that the program made in an earlier interval.
  */
 static double writer_call_ns(const struct overhead *o)
 {

@@ -162,7 +162,8 @@ enum proc_kind stopped_encode(pid_t tid, const struct traced_call *call, int64_t
 		facts.place = strbuf_str(&call->path);
 	/*
 	 * Read the name argument if the path of the file is unknown, or if the system call has
-	 * failed. After a failure, the named file may not exist.
+	 * failed. After a failed rename(2) or link(2), call_encode() needs the name to check
+	 * whether the file exists.
 	 */
 	if (!facts.place || result < 0)
 		facts.from = read_name(tid, call, shape->from, shape->from_dir, &names.from,

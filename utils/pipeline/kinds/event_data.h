@@ -8,8 +8,8 @@
 
 /*
  * Reads the file <tid>.evt. This file has the payloads of one task's EVENT records, in the order of
- * the records. The file is optional and untrusted. The caller sets the members up to @buffer_bytes;
- * event_data_release() frees the rest.
+ * the records. The file is optional and untrusted. The caller sets the members up to @buffer_bytes.
+ * event_data_release() frees the memory of the other members.
  *
  * @dir, @tid: the recording and the task of the file
  * @is_swapped: the file's byte order is not that of this machine

@@ -157,8 +157,8 @@ int descriptors_put(struct files *files, struct descriptors_of *of, const struct
 }
 
 /*
- * If the file of @it is not a pipe, add to @files a use of this file by the execution
- * of->execution. For a pipe, look_at_pipe() adds the use.
+ * If the file of @it is not a pipe, note in @files that of->execution uses this file. For a pipe,
+ * look_at_pipe() notes the use.
  */
 static int begin_use(struct files *files, const struct descriptors_of *of, struct descriptor *it,
 		     uint32_t name, uint64_t now_ns)

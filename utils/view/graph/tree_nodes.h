@@ -25,14 +25,14 @@ struct tree_node *tree_enlist(struct tree *tree, struct tree_node *parent, struc
 int tree_find_children(struct tree *tree);
 
 /*
- * Returns the earliest time, from @from_ns on, at which a child process of @parent was announced.
- * Returns UINT64_MAX if there is none.
+ * Returns the start time (task.start_ns) of the first child process of @parent that started at
+ * @from_ns or later. Returns UINT64_MAX if there is no such child process.
  */
 uint64_t tree_next_fork_ns(const struct tree *tree, const struct task *parent, uint64_t from_ns);
 
 /*
- * For each child process that was announced up to @time_ns, store the call that forked the child:
- * the innermost call of the current task (tree->at). Returns 0 or -ENOMEM.
+ * For each child process with a start time (task.start_ns) up to @time_ns, store the call that
+ * forked the child: the innermost call of the current task (tree->at). Returns 0 or -ENOMEM.
  *
  * A recording does not tell which thread of the parent process has forked. So this function is
  * called for each thread of the parent, and may find several calls for one child. The call of the
