@@ -1,5 +1,5 @@
 /*
- * Compilers leave room for hooks in functions: nops, sleds, calls. These pieces of code are
+ * Compilers put nops, sleds or calls into functions, as places for hooks. These pieces of code are
  * recognised by their bytes, without a disassembler.
  */
 #ifndef UTRAIL_ARCH_HOOK_CODE_H

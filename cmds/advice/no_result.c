@@ -73,8 +73,8 @@ struct members {
  * @name: the option as the user types it; NULL: @add_name adds this text
  * @why: a sentence that explains why nothing is left to show with this option; NULL: @add_why adds
  *         the sentence
- * @add_why: adds the sentence. The parameter @all has facts about the recording. For these facts,
- *         the recording was read without any such option
+ * @add_why: adds the sentence. The parameter @all has facts about the recording. These facts were
+ *         found by reading the recording without the options in narrowings[]
  */
 struct narrowing {
 	struct members takes[2];

@@ -28,8 +28,8 @@ typedef struct py_object *py_vectorcall(struct py_object *callable, struct py_ob
 					size_t nr_args, struct py_object *names);
 
 /*
- * False when the program has called one of our function objects. gc.get_objects() shows these
- * objects to the program.
+ * True when a callback got the arguments of an event. The program may call a callback with other
+ * arguments, because gc.get_objects() shows the callbacks to the program.
  */
 static bool is_event(struct py_object *const *args, size_t nr_args, size_t nr)
 {

@@ -146,7 +146,7 @@ static bool ends_setting(int event, const struct py_object *arg)
 
 /*
  * True when the program has set a profile function. If a call of sys.setprofile() replaces this
- * function, the first event that the new function gets is the return of that call.
+ * function, the program expects that the new function gets the return of that call as an event.
  */
 static bool has_own(void)
 {
@@ -156,8 +156,9 @@ static bool has_own(void)
 }
 
 /*
- * skip_end() hides the end of sys.setprofile() from the program's profile function. While Python
- * calls skip_end(), this variable holds the program's profile function.
+ * The program's profile function, while skip_end() stands in its place. At the next event,
+ * skip_end() puts the program's function back. If this event is the end of sys.setprofile(), the
+ * program's function does not get the event.
  */
 static __thread py_profile *skipping __attribute__((tls_model("initial-exec")));
 

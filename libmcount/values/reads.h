@@ -6,10 +6,10 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * One reading, in the order of enum plan_read.
+ * One reading. The members have the order of the bits in enum plan_read.
  *
- * @got: for each member that could be read, its bit of enum plan_read; bits for @named are in
- *       @named.got
+ * @got: the enum plan_read bits of the values that could be read. The bits for @named are in
+ *       @named.got instead
  * @statm: size, resident, shared, in KB
  * @page_faults: major, minor
  * @pmu: cycles and instructions, cache references and misses, branches and misses

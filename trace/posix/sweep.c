@@ -33,8 +33,8 @@ struct age {
 
 /*
  * A list of the files "n-PID-START" that are in use. Each of these files contains the names of user
- * events, and is used by a living process or by a stream. The pid and the start time of the process
- * that made a file identify the file.
+ * events, and is used by a living process or by a stream. PID and START are the pid and the start
+ * time of the process that made the file.
  *
  * @newest, @nr_newest: the ages of the newest logs that wait until a process opens them. The age of
  *                      the newest log is first
@@ -268,9 +268,10 @@ static void look_at_name(const char *name, void *argument)
 }
 
 /*
- * Notes the age of an unfinished log that has no keeper. look_at_name() has already renamed the
- * files of ended streams. The ages of all logs are noted before the first log is removed. So the
- * order of the files in the folder does not decide which logs are removed.
+ * Notes the age of an unfinished log that has no keeper. The names of such logs begin with "d-",
+ * because look_at_name() has already renamed the files of ended streams. The ages of all logs are
+ * noted before the first log is removed. So the order of the files in the folder does not decide
+ * which logs are removed.
  */
 static void look_at_ages(const char *name, void *argument)
 {

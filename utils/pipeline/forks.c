@@ -113,9 +113,10 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
 	/*
-	 * @children is sorted by the time at which the children began. A parent may itself be a
-	 * forked child. Such a parent stands before its own children in @children, so its state is
-	 * in pipe->at_fork before read_parent() reads the records of this parent.
+	 * @children is sorted by the time at which the children began. If a parent is itself a
+	 * forked child, the parent stands before its children in @children. So read_parent() reads
+	 * the grandparent first, and puts the parent's state into pipe->at_fork. This state is
+	 * needed when read_parent() reads the parent.
 	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);

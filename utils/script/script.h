@@ -63,7 +63,7 @@ struct script_config {
  * The facts about a function.
  *
  * @text: the function's name as an object of the script's language; NULL: not made yet
- * @addr: the function's address in the last call
+ * @addr: the function's address in its last event
  * @addr_object: @addr as an object of the script's language; NULL: not made yet
  * @wanted: 1: calls are passed to the script; -1: calls are not passed; 0: not checked yet
  * @number: the function's index in the batches' table of names, counted from 1; 0: none
@@ -77,7 +77,7 @@ struct script_func {
 };
 
 /*
- * @values: the arguments of an ENTRY, the return value of an EXIT; NULL: none were recorded
+ * @values: for an ENTRY, the arguments; for an EXIT, the return value. NULL: the script gets none
  * @func: the facts about @event->func
  */
 struct script_call {
@@ -169,8 +169,8 @@ void script_close(struct script *script);
 #define cleanup_script cleanup(script_close)
 
 /*
- * Append the options that the script's first lines ask for, separated by blanks. Returns 0, or a
- * negative error with @err.
+ * Append to @out the options in the comments at the script's beginning. A blank separates the
+ * options of two comments. Returns 0, or a negative error with @err.
  */
 int script_options(const char *path, struct strbuf *out, struct uft_err *err);
 

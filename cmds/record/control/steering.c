@@ -107,8 +107,8 @@ static int check_spec(const struct spec *spec, struct uft_err *err)
 
 /*
  * Finds the specs that a change adds, in a walk through the list of filters. For each option, the
- * earlier specs stand before the added specs. The user has already got warnings about the earlier
- * specs.
+ * earlier specs stand before the added specs. Only the added specs are checked, because the user
+ * has already got warnings about the earlier specs.
  *
  * @left: left[option] is the number of earlier specs that the walk has not passed yet
  */

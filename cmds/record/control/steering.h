@@ -1,6 +1,6 @@
 /*
- * Changes that users make to a running recording: filters, limits, on and off. After a change,
- * processes get new plans.
+ * Changes that users make to a running recording. For example, users change filters and limits, and
+ * turn the recording on and off. After a change, processes get new plans.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_H

@@ -116,8 +116,9 @@ int record_program_find(struct record_program *program, const struct opts *opts,
 	if (ret < 0)
 		return ret;
 	/*
-	 * A program for another machine or word size is recorded without a probe. Its children may
-	 * be programs for this machine.
+	 * Only --proc records programs for another machine or word size. Such a program has no
+	 * probe, but its children may be programs for this machine, and have a probe. So the
+	 * recording gets the format of this machine.
 	 */
 	if (program->facts.machine != arch_elf_machine ||
 	    program->facts.elf_class != arch_elf_class) {

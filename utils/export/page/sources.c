@@ -108,10 +108,10 @@ static uint64_t changed_ns(const char *path)
 }
 
 /*
- * Returns the time of the last change of the module's file, which stands for the time when the
- * module was built. The module was built before the recording. So if the file was changed after the
- * recording, returns the time of the recording. Also returns the time of the recording if the file
- * does not have the recorded build-id, because another file may have replaced the module.
+ * Estimates when the module was built. Returns the time of the last change of the module's file.
+ * The module was built before the recording. So if the file was changed after the recording,
+ * returns the time of the recording. Also returns the time of the recording if the file does not
+ * have the recorded build-id, because another file may have replaced the module.
  */
 static uint64_t find_built_ns(const struct trace_data *data, const struct module *module)
 {

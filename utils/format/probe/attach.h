@@ -50,9 +50,8 @@ enum attach_step {
 	 */
 	ATTACH_CHANGES = 5,
 	/*
-	 * Tells the probe that the recorder has tried to write the changes of ATTACH_CHANGES. Some
-	 * changes may have failed. Returns the number of patches that failed because their changes
-	 * are not in the code
+	 * Tells the probe that the recorder has tried to write the changes of ATTACH_CHANGES.
+	 * Returns the number of patches whose changes are not in the code
 	 */
 	ATTACH_CHANGED = 6,
 	/*
@@ -66,8 +65,8 @@ enum attach_step {
 	 * During a recording: make the stubs of patches. Later, the recorder writes the patches
 	 * into the program's code.
 	 *
-	 * - The second argument is the address of an image of a plan. The image has only patches.
-	 *   The third argument is the size of the image
+	 * - The second argument is the address of a plan image (plan.h), which contains only a list
+	 *   of patches. The third argument is the size of the image
 	 * - Returns 0 or -errno. -EAGAIN: a thread, maybe the calling thread, holds a lock that is
 	 *   needed, so the recorder must try again later
 	 */
@@ -130,8 +129,8 @@ struct attach_choice {
  * @slot: the address of the call's return slot
  * @ret: the return address in the slot
  * @addr: the address of the function; for a library call, plan_call_site.addr
- * @sp: if the function calls the hooks of -finstrument-functions: the stack pointer at the calls of
- *      the hooks; otherwise 0
+ * @sp: the stack pointer when the function calls the hooks of -finstrument-functions, or 0 if the
+ *      function does not call these hooks
  * @is_library_call: 1 for a library call. The probe skips such a call if
  *                   !libcall_has_frames(@addr)
  */

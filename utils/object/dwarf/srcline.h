@@ -12,9 +12,9 @@
 struct srcline;
 
 /*
- * Open the module @path, or its debug file if the module has no lines. Returns NULL when the
- * module's build-id is not @build_id, when there is no debug information, when memory is short, or
- * in a build without libdw.
+ * Open the module @path. If the module has no section .debug_line, also open the module's debug
+ * file. Returns NULL when the module's build-id is not @build_id, when there is no debug
+ * information, when memory is short, or in a build without libdw.
  *
  * @build_id: "": the module must have no build-id
  */
