@@ -45,8 +45,9 @@ int reader_open_growing(struct trace_data *data, const struct opts *opts, struct
 int reader_open_records(struct trace_data *data, const struct opts *opts, struct uft_err *err);
 
 /*
- * Open a recording like reader_open_records() for a command about the function @name. If @name is
- * NULL, the command is about all functions.
+ * Do the same as reader_open_records(). Then, if @name is not NULL, call module_set_prefer(). So a
+ * function that has @name and other names is shown under @name. If module_set_prefer() fails, close
+ * the recording again, and return the negative errno with @err.
  */
 int reader_open_records_of(struct trace_data *data, const struct opts *opts, const char *name,
 			   struct uft_err *err);
@@ -63,8 +64,8 @@ int reader_check_records(const struct trace_data *data, const struct opts *opts,
 			 struct uft_err *err);
 
 /*
- * Append to @err the names of functions of the recording that are similar to @name. The error in
- * @err is that no called function has this name.
+ * Append to @err the names of functions of the recording that are similar to @name. Before the
+ * call, @err already says that no function with the name @name was called.
  */
 void reader_add_nearest(const struct opts *opts, struct trace_data *data, const char *name,
 			struct uft_err *err);
@@ -73,8 +74,8 @@ void reader_add_nearest(const struct opts *opts, struct trace_data *data, const 
 void reader_pipeline_config(const struct opts *opts, struct pipeline_config *config);
 
 /*
- * Warn about filters and events that match nothing in @data, and about actions without effect. Call
- * it after a pipeline was opened with the filters.
+ * Warn about filters and events that match nothing in @data, and about actions without effect. Open
+ * a pipeline with the filters before you call this function.
  */
 void reader_warn_filters(const struct opts *opts, struct trace_data *data);
 
@@ -94,8 +95,8 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 size_t reader_threads(const struct opts *opts);
 
 /*
- * Returns settings for the exporters of `dump` and `show`, as @opts choose these settings. The
- * caller may still have to set @side or @is_served.
+ * Returns the settings that @opts choose for the exporters of `dump` and `show`. @side and
+ * @is_served do not come from @opts. A caller that needs these two members must set them.
  */
 struct export_config reader_export_config(const struct opts *opts);
 

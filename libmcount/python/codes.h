@@ -13,8 +13,9 @@
  * @layout: the layout of frames and code objects; each part is checked before it is used
  * @reads_frames: the code of a frame is where the layout says
  * @reads_extra: the values that are attached to code objects are where the layout says
- * @inherited: NAME_OWN: a library's function is recorded if the caller has NAME_OWN. 0: functions
- *             of libraries are not recorded
+ * @inherited: NAME_OWN or 0. If @inherited is NAME_OWN, a call of a library's function is recorded
+ *             when the facts about the calling function contain NAME_OWN. If @inherited is 0, no
+ *             call of a library's function is recorded
  */
 struct py_codes {
 	struct py_layout layout;

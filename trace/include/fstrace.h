@@ -100,9 +100,10 @@ FSTRACE_INLINE_ bool FSTRACE_ENABLED(fstrace_event_t *event)
 #ifdef FSTRACE_CHECK
 /*
  * Names for `utrail events check-sources`. The command searches preprocessed text for these names,
- * and so finds the places that declare an event or log an event. From each place that logs an
- * event, the command makes a call of fstrace_check_(). The compiler checks the arguments of this
- * call. No built program contains the names, because programs are built without FSTRACE_CHECK.
+ * and so finds the places that declare an event or log an event. For each place that logs an
+ * event of known format, the command writes a call of fstrace_check_() into the text. The compiler
+ * checks the arguments of this call. No built program contains the names, because programs are
+ * built without FSTRACE_CHECK.
  */
 typedef __INT64_TYPE__ fstrace_check_int64_;
 __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ...);
@@ -139,7 +140,8 @@ __attribute__((format(printf, 1, 2))) void fstrace_check_(const char *format, ..
 
 /*
  * Call @cb for each event that is declared. A result above 0 enables the event, a result below 0
- * disables it, and 0 leaves it unchanged. fstrace_select() may be used in signal handlers.
+ * disables it, and 0 leaves it unchanged. fstrace_select() takes no lock, and may be used in signal
+ * handlers. fstrace_select_safe() calls @cb with the lock of the library held.
  */
 void fstrace_select(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);
 void fstrace_select_safe(fstrace_t *trace, int (*cb)(void *data, const char *id), void *data);

@@ -27,8 +27,8 @@ struct made {
 /*
  * The state while rules are written.
  *
- * @declared: if NULL, all dependencies are written, as rules. Otherwise, only dependencies that the
- *         rules in @declared lack are written, as comments
+ * @declared: NULL: write all dependencies, as rules. Otherwise: write, as comments, only the
+ *         dependencies that are missing in @declared
  * @marks: true for files that the current rule does not show; indexed like files.contents
  */
 struct rules {
@@ -78,10 +78,11 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Lists the files that a walk has reached and that still exist, sorted. Returns their number,
- * -ENOMEM or -EDQUOT.
+ * Lists the files that a walk has reached and for which files_is_shown() is true. Returns the
+ * number of listed files, or a negative errno: -ENOMEM or -EDQUOT.
  *
  * @left_out: true for files that are not listed; indexed like files.contents
+ * @paths: gets the sorted paths of the files. The caller frees the array, even after an error
  */
 static ssize_t paths_reached(const struct deps_walk *walk, const uint8_t *left_out,
 			     const char ***paths)

@@ -335,8 +335,10 @@ uint64_t pipeline_limit_ns(const struct pipeline *pipe);
 int pipeline_survey(struct pipeline *pipe, struct uft_err *err);
 
 /*
- * True when the options select the task, and <tid>.dat has records. If <tid>.dat has no records,
- * other files must have events of the task, and the options must show these events.
+ * True when the options select the task, and one of these conditions holds:
+ *
+ * - <tid>.dat has records
+ * - other files have events of the task, and the options show these events
  */
 bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 
@@ -365,8 +367,8 @@ void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
  * Run all lanes that have events of other sources than <tid>.dat. In each window of time, these
- * lanes run one after the other. So one read of a file is enough for the events of all these tasks.
- * pipeline_load_group() then skips these lanes.
+ * lanes run one after the other. So each of the other files is read only once, and not once for
+ * each lane. pipeline_load_group() later skips these lanes.
  *
  * Does nothing if no calls of kernel functions were recorded, if the events fit into @held_bytes,
  * or if @view does not accept tasks in parts. Returns 0, or a negative errno with @err.

@@ -319,7 +319,7 @@ static bool may_go_first(void)
 
 /*
  * Loads the eBPF programs. If memory is short, tries a smaller ring. A small ring is sufficient if
- * the thread reads it in time.
+ * the reading thread empties the ring in time.
  */
 static int load_as_it_fits(struct following *f)
 {

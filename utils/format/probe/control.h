@@ -246,8 +246,9 @@ struct control_declared {
  *
  * @line: the first line of the function's source, counted from 1; 0: the function has no source
  * @is_native: the function is written in C. Readers show calls of the function as library calls
- * @wants_plan: true: the probe asks for the plan of a range (control_callable_is.range). The answer
- *              to an earlier CALLABLE has named the range, but the probe's plan lacks the range
+ * @wants_plan: true: the probe asks for the plan of the function's range of addresses. The probe
+ *              knows the range from an earlier answer (control_callable_is.range), but the probe's
+ *              plan has no entries for the range yet
  * @nr_args: the number of the function's parameters
  * @texts: the function's name, and then its file or "". Each text ends with a NUL. The last NUL is
  *         the packet's last byte

@@ -34,9 +34,9 @@ struct dwarf_owners {
  *
  * @name: name of the template
  * @letter: the letter of the container's node in a shape (utils/spec/args/shape.h)
- * @paths: members of the container, or of its base classes. The offsets of these members determine
- *         numbers in the text of the shape. If the letter requires a pointer, the first member
- *         must be a pointer (letter d: the third member)
+ * @paths: members of the container, or of its base classes. The text of the shape contains offsets
+ *         that are computed from the offsets of these members. If the letter requires a pointer,
+ *         the first member must be a pointer (letter d: the third member)
  */
 struct dwarf_layout {
 	const char *name;

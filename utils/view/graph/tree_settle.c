@@ -42,9 +42,12 @@ static void note_generations(struct tree *tree)
 }
 
 /*
- * Sort forked tasks before their parents, so that no node moves below a node that was removed. The
- * inherited calls of a task come after the task's other calls. In each of these two groups, inner
- * calls come before outer calls.
+ * Sort forked tasks before their parents. The inherited calls of a child move below nodes of the
+ * parent, and some of these nodes are removed when the parent's calls move. So the child's calls
+ * must move first.
+ *
+ * The inherited calls of a task come after the task's other calls. In each of these two groups,
+ * inner calls come before outer calls.
  */
 static int compare_unseen(const void *a, const void *b)
 {
@@ -61,9 +64,9 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /*
- * Make the callees of @from callees of @into. If a callee of @from has the same function as a
- * callee of @into, unite these two nodes, and append the node from @from to the list of absorb().
- * absorb() unites the callees of the nodes in its list. *@last is the end of the list.
+ * Move the callees of @from to @into. If a callee of @from has the same function as a callee of
+ * @into, unite these two nodes, and append the node from @from to the list of absorb(). absorb()
+ * then moves the callees of each node in its list. *@last is the end of the list.
  */
 static int move_children(struct tree *tree, struct tree_node *into, struct tree_node *from,
 			 struct tree_node **last)
@@ -273,7 +276,7 @@ static bool fits_chain(const struct tree_node *node, const struct tree_unseen *c
 
 /*
  * Find the last call of fork(2), in any thread of the parent process, that fits the child's open
- * calls. Only calls that began before the child was announced are searched. Returns NULL if no call
+ * calls. The search leaves out calls that began after the child's start_ns. Returns NULL if no call
  * fits.
  */
 static struct tree_node *find_fork_call(const struct tree *tree, const struct tree_unseen *chain,
@@ -305,7 +308,7 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 
 /*
  * Returns the innermost call that the task's parent had open at the fork. If this call is unknown,
- * returns the innermost call that the parent had open when the task was announced as a child. If
+ * returns the innermost call that the parent had open at the task's start_ns (struct tree_fork). If
  * neither call is known, returns the root. Returns NULL if the task was not forked, or if the
  * task's parent is unknown.
  */

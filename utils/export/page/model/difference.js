@@ -82,8 +82,9 @@ export class DiffNode extends FlameNode {
 	get below() { return /** @type {DiffNode[]} */ ([...this.children.values()]); }
 
 	/**
-	 * The change of the total time, as in `graph --diff`: from -1 (only the base, the old
-	 * recording, has a time) to 1 (only the pair, the new recording, has a time).
+	 * The change of the total time, as in `graph --diff`: a number from -1 to 1. If the path
+	 * takes time only in the base (the old recording), the number is -1. If the path takes time
+	 * only in the pair (the new recording), the number is 1.
 	 * @returns {number}
 	 */
 	get change() {
