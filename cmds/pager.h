@@ -13,8 +13,9 @@ struct pager {
 };
 
 /*
- * Redirect stdout to $PAGER, /usr/bin/pager or less(1). Does nothing when stdout is not a terminal,
- * with --no-pager, when $PAGER is empty or `cat`, or when no pager exists.
+ * Redirect stdout to $PAGER, or else to /usr/bin/pager or /usr/bin/less. Does nothing if stdout is
+ * not a terminal, if --no-pager is given, if $PAGER is empty or `cat`, or if there is no pager. If
+ * the command in $PAGER does not exist, prints a warning and leaves stdout as it is.
  */
 void pager_open(struct pager *pager, const struct opts *opts);
 

@@ -612,8 +612,8 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 
 	if (ret < 0) {
 		/*
-		 * After a failure, no new files may stay in a recording that existed before the
-		 * import. (A new directory is not a recording yet, because it has no `info`.)
+		 * The import has failed. Remove the files of the kernel's part. With --into, these
+		 * files would otherwise stay in a recording that existed before the import.
 		 */
 		if (kt.out.nr_cpus)
 			kernel_output_remove(&kt.out);

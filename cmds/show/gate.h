@@ -16,8 +16,8 @@
 /*
  * The secrets of a server.
  *
- * @token: the first part of every path, except of the path that contains @ticket
- * @ticket: a part of the address that `utrail show` gives to the browser as an argument. Other
+ * @token: the first part of every path, except the path that contains @ticket
+ * @ticket: `utrail show` passes an address with this ticket to the browser, as an argument. Other
  *         users may see this address in the output of ps(1). The server accepts the ticket once,
  *         and redirects to a path with @token
  * @is_used: the ticket was used

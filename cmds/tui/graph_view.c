@@ -12,8 +12,9 @@
 #include "utils/view/texts.h"
 
 /*
- * If an entry of @shown has this flag, the line is the empty line before the item. Otherwise the
- * line shows the item itself.
+ * graph_view.shown has an entry for each line of the view: the number of an item. An entry with
+ * this flag stands for the empty line before the item. An entry without this flag stands for the
+ * line that shows the item.
  */
 #define GRAPH_GAP      (1U << 31)
 /*

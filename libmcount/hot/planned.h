@@ -17,9 +17,9 @@ struct reading;
 
 /*
  * The filter state of a thread. The state decides about the thread's next call, and may change when
- * a call begins. The selection around a call is the state before this change, and the frame of the
- * call keeps this selection. The selection inside of a call is the state after the change, and
- * decides about the calls that the call makes.
+ * a call begins. The state before this change is called "the selection around the call", and is
+ * kept in the frame of the call. The state after this change is called "the selection inside of the
+ * call", and decides about the calls that the call makes.
  *
  * @threshold_ns: a call is kept if it takes longer than this
  * @size: a call is kept if its function has this many bytes or more
@@ -49,9 +49,9 @@ enum planned_flags {
 };
 
 /*
- * Data of a frame whose address state_keep_back() has stored in thread->fast_base. The stubs do not
- * pop such a frame. planned_frame.open contains this struct while the thread is open or barred
- * (planned_pass.h). In other states of the thread, planned_frame.before uses the same memory.
+ * Data of a frame that was passed to state_keep_back(). The stubs do not pop such a frame.
+ * planned_frame.open contains this struct while the thread is open or barred (planned_pass.h). In
+ * other states of the thread, planned_frame.before uses the same memory.
  *
  * @began_ns: the value that frame.time_ns had when planned_frame.result was stored. If
  *            frame.time_ns has another value now, planned_frame.result belongs to an earlier frame
@@ -106,7 +106,8 @@ struct planned_known {
  *
  *   planned.skip_out       an open call is opted out: all functions
  *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
- *                          functions that only PLAN_FILTER opts in
+ *                          functions whose rule has PLAN_FILTER as its only flag, and whose
+ *                          values are not captured
  *   planned.pass           the thread is open (planned_pass.h): functions for which
  *                          planned_may_pass() is true, and functions that are left out
  *                          (PLAN_LEFT_OUT)
@@ -152,7 +153,7 @@ struct watch_state {
  *        thread saw last. A plan stays mapped while any thread has the plan as @plan or @taking, or
  *        while a frame needs the plan
  * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
- * @taking: the plan that planned_take_up() is about to make @plan
+ * @taking: the plan that planned_take_up() is about to store in @plan, otherwise NULL
  * @is_simple: planned_fast.h may be used, because PLAN_ESTIMATE and PLAN_OPT_IN_LOCATION are not
  *             set, @has_watch is false, and the thread is not an aside (aside.h)
  * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION.
@@ -162,8 +163,8 @@ struct watch_state {
  *                @now.depth matters
  * @has_watch: the plan watches values or the CPU number (-W)
  * @has_noted: the table @skip_outside, @skip_out or @pass has an entry, or once had one
- * @has_opted_in: the thread has called a function with the flag PLAN_FILTER alone, and without
- *                captured values. A call to such a function can open a ready thread
+ * @has_opted_in: the thread has called a function whose rule has PLAN_FILTER as its only flag, and
+ *                whose values are not captured. A call to such a function can open a ready thread
  * @has_steps: an entered call may have values to capture at its end
  * @depth: the plan's limit of depth
  * @open_base: in an open, ready or barred thread (planned_pass.h): the innermost frame with a

@@ -1,6 +1,7 @@
 /*
- * Errors. Each function passes its error on to its caller, as a number and a text. The struct has
- * a fixed size, so that an error can be reported without allocating memory.
+ * Errors. Each function passes its error on to its caller, as a number and a text in a struct
+ * uft_err. This struct has a fixed size, so that an error can be reported without allocating
+ * memory.
  */
 #ifndef UTRAIL_BASE_ERR_H
 #define UTRAIL_BASE_ERR_H
@@ -17,7 +18,7 @@
 
 /*
  * An error. Starts as { 0 }. The function that fails fills it in, and its callers add context in
- * front. Every function accepts NULL when the caller does not need the error.
+ * front. A caller that does not need the error passes NULL instead of a struct uft_err.
  *
  * @code: 0 while nothing has failed; a negative errno or -ERR_USAGE
  * @text: one line without a newline and without the program's name, truncated if it is too long:

@@ -33,7 +33,8 @@ static const struct {
 
 /*
  * Names of environment variables that the runtimes of OCaml and Haskell read. of_texts() searches
- * for a name and the NUL after the name. Any byte may precede the name.
+ * the section .rodata for each name with the NUL after it. A longer text that ends with the name
+ * also counts.
  */
 static const struct {
 	const char *text;

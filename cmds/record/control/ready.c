@@ -97,8 +97,8 @@ static void note_save_error(struct control *ctl, const struct uft_err *err)
 
 /*
  * Makes a session with its modules, for a new image. The files of the session are written later.
- * The map is written just before the first record. The symbols are written after the recorder has
- * allowed the program to go on.
+ * The map file, which lists the modules, is written just before the first record. The symbol files
+ * are written after the recorder has allowed the program to go on.
  */
 static struct image *begin_session(struct control *ctl, struct conversation *talk)
 {
@@ -117,8 +117,9 @@ static struct image *begin_session(struct control *ctl, struct conversation *tal
 }
 
 /*
- * Set the parent of the new process @proc. If the real parent has not reported itself, set @origin
- * as the parent. @proc has the token of @origin, so @origin is an ancestor of @proc.
+ * Set the session and the parent of the new process @proc, which was forked. @origin is an ancestor
+ * of @proc: @proc has inherited the token (process.token) of @origin. If the real parent has not
+ * reported itself, or belongs to another session, @origin becomes the parent.
  */
 static void find_parent(struct control *ctl, struct process *proc, struct process *origin)
 {
@@ -266,8 +267,9 @@ void control_tick(void *arg)
 }
 
 /*
- * Open files with the rights of the peer. A peer that has just started its program as root has all
- * rights. For such a peer rights_enter(), which reads /proc, is not needed.
+ * Give this thread the rights of the peer for files, until rights_leave(@before). A peer that has
+ * just started its program as root has all rights. For such a peer the thread keeps its own rights,
+ * because rights_enter(), which reads /proc, is not needed.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)
 {

@@ -149,8 +149,8 @@ static void add_new(struct strbuf *list, const char *text)
 }
 
 /*
- * Reports that the event of the static probe @wanted is not recorded there, for the reason @why. If
- * the event was already reported for another static probe, does nothing.
+ * Reports that the event of the static probe @wanted is not recorded at this probe. @why is the
+ * reason. If the event was already reported for another static probe, does nothing.
  */
 static void leave_out(struct points *points, const struct known_module *known,
 		      const struct code *code, const struct wanted *wanted, const char *why)
@@ -341,8 +341,8 @@ static void bind_one(const struct known_module *known, const struct found_patch 
 /*
  * Add the patches of static probes to @out, each group as a whole. A group is one patch and the
  * PLAN_PATCH_INNER patches that directly follow this patch. If a group shares bytes with the patch
- * of a function, the whole group is left out. sites_prepare() could not compare these bytes,
- * because sites_prepare() did not get the patches of functions.
+ * of a function, the whole group is left out. sites_prepare() does not find such shared bytes,
+ * because sites_prepare() gets only the sites of static probes.
  */
 static void bind_groups(struct points *points, const struct known_module *known, uint64_t bias,
 			struct strbuf *out, struct strbuf *operands)

@@ -105,8 +105,8 @@ int recorder_run(struct recorder *rec, pid_t child, struct recorder_end *end, st
 
 /*
  * The function for attach_how.wait. Waits a moment for requests from probes, and handles each
- * request that arrives. The recorder can call a function of the probe in a thread of the program.
- * During this call, the thread may send requests. @arg: the struct recorder
+ * request that arrives. Called while the recorder waits for a thread of the program. This thread
+ * may run a function of the probe, which may send requests. @arg: the struct recorder
  */
 void recorder_serve_a_moment(void *arg);
 

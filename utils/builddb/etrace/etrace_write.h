@@ -31,8 +31,9 @@ struct etrace_choice {
 };
 
 /*
- * The largest total of descriptors that the calls of close_range(2) in one recording may close.
- * Each child inherits its parent's descriptors, and may close all of them with one call.
+ * In one recording, all calls of close_range(2) together may close at most ETRACE_CLOSED_MAX
+ * descriptors. Each child inherits its parent's descriptors, and may close all of them with one
+ * call. Without this limit, a small recording could become a very long text.
  */
 #define ETRACE_CLOSED_MAX 10000000UL
 

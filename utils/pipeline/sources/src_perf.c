@@ -13,8 +13,9 @@
 #include "utils/pipeline/kinds/event_kind.h"
 
 /*
- * The size of a buffer. No record is longer, because its length has 16 bits. There may be some
- * hundreds of files, each with a buffer.
+ * The size of the buffer of one file. No record is longer than the buffer, because the length of a
+ * record is a number of 16 bits. The buffer is no larger than necessary, because a recording may
+ * have hundreds of these files.
  */
 #define PERF_BUFFER_BYTES (64 * 1024)
 

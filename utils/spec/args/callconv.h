@@ -8,8 +8,8 @@
 
 /*
  * Find the specifications of arguments and results of @func by the calling convention of @isa. For
- * classes, use the Itanium C++ ABI. Returns 0 or -ENOMEM. A specification has the format that
- * uftrace derives from the type of the value (doc/formats/symbols.md, "Specifications from types").
+ * classes, use the Itanium C++ ABI. Returns 0 or -ENOMEM. A value of a type gets the same
+ * specification as in uftrace (doc/formats/symbols.md, "Specifications from types").
  *
  * If @isa does not define the place of a value, this value and all values after it are left out.
  *

@@ -23,7 +23,7 @@ enum diff_column {
 
 /*
  * @fields, @sort_keys, @policy: the arguments of -f, -s and --diff-policy, or NULL
- * @shows_source: show source lines after names
+ * @shows_source: after the name of a function, show the function's source file and line number
  */
 struct diff_config {
 	enum color_mode color;
