@@ -1,6 +1,6 @@
 /*
- * Machines without a probe. These definitions let the recorder's sources be linked. Programs cannot
- * be recorded, but they can be examined.
+ * Machines without a probe. These definitions let the recorder be linked. The recorder records no
+ * function calls, but work that needs no probe is possible, for example --list-functions.
  */
 #include "arch/arch.h"
 

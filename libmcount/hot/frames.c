@@ -225,8 +225,10 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
 
 /*
  * Finds the return address for @slot when no open frame of this thread has this slot. There are two
- * possible reasons: another thread has pushed the frame (a coroutine), or the probe has abandoned
- * the frame (old_returns.h).
+ * possible reasons:
+ *
+ * - Another thread has pushed the frame, and a coroutine has moved to this thread.
+ * - The probe has abandoned the frame (old_returns.h).
  */
 static uint64_t look_for_return(uint64_t slot)
 {

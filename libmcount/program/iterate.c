@@ -13,10 +13,10 @@
 
 /*
  * libasan replaces functions of other libraries. libasan ends the program if the list of modules
- * has, before libasan, a library that may define one of these functions. The dynamic linker may
- * search the probe before libasan. This order does no harm, because the probe's functions call the
- * functions of libasan. But libasan would end the program if the list had this order. When libasan
- * asks for the list, dl_iterate_phdr() shows the probe as the last module.
+ * has, before libasan, a library that may define one of these functions. The probe is such a
+ * library, and the dynamic linker may have loaded the probe before libasan. This order does no
+ * harm, because the probe's functions call the functions of libasan. So when libasan asks for the
+ * list, dl_iterate_phdr() shows the probe as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

@@ -16,11 +16,16 @@
  * In the struct frame of a Python call, FRAME_EXPLICIT is set. From Python 3.11 on, nested Python
  * calls may share a stack pointer. So the struct frame has a key in place of the return address, to
  * identify the call. For a function in C, the key is the function's definition. For other
- * functions, the key is Python's frame object, or with sys.monitoring the code object.
+ * functions, the key is Python's frame object. If the probe uses sys.monitoring, the key is the
+ * code object instead.
  *
- * frame.slot of a Python call is right below frame.slot of the next outer call. When a traced C
- * function returns, the probe ends all calls whose slots are lower than the slot of this function.
- * The Python calls inside the C function are among the ended calls.
+ * If the next outer call has FRAME_EXPLICIT, a Python call has the same frame.slot as this outer
+ * call. Therefore nested Python calls have the same frame.slot. Otherwise frame.slot of the Python
+ * call is 1 less than frame.slot of the outer call (slot_inside()).
+ *
+ * When a traced C function without FRAME_EXPLICIT returns, the probe ends all calls whose slots are
+ * lower than the slot of this function. The Python calls inside the C function are among the ended
+ * calls.
  */
 
 /* --- records --- */
@@ -47,8 +52,9 @@ NOINLINE static bool enter_valued(struct thread *t, uint64_t slot, uint64_t key,
 }
 
 /*
- * True when the call gets no frame under the plan: the call is not opted in, the call is opted out,
- * the function is left out (PLAN_LEFT_OUT), or the call is too deep.
+ * True when the call gets no frame under the plan. The reasons are those of planned_is_unwanted(),
+ * planned_is_left_out() and planned_is_too_deep(). planned_leaves_out() finds a reason that is
+ * already known from an earlier call.
  */
 static inline bool is_left_out(struct thread *t, uint64_t addr)
 {

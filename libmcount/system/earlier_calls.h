@@ -15,7 +15,8 @@ struct thread;
  * call of a thread, the thread gets a frame for each earlier call that is still open
  * (FRAME_UNSEEN). No ENTRY is recorded for such a frame. If the code was built with
  * -finstrument-functions, the exit hook ends the frame. In other code, the probe does not see the
- * return, and the frame ends when a call begins further out on the stack.
+ * return. The frame then ends when a new call has the same return slot, or a return slot at a
+ * higher address.
  */
 
 /*

@@ -8,8 +8,9 @@
 #include "utils/format/probe/capture.h"
 
 /*
- * HOT: fills @to[@bytes] from the object at @object, by @steps[@nr_steps]. Memory may be
- * unreadable, and containers cyclic or torn. Elements without room in the box are left out.
+ * HOT: fills @to[@bytes] from the object at @object, as @steps[@nr_steps] describe. Memory may be
+ * unreadable. Containers may be cyclic, or in the middle of a change. Elements without room in the
+ * box are left out.
  */
 void capture_box(const struct box_step *steps, uint32_t nr_steps, uint64_t object, uint8_t *to,
 		 uint32_t bytes);

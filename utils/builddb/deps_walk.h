@@ -22,10 +22,12 @@ struct deps_step;
  * its parent up to the fork. An execution that begins with execve(2) does not depend on the earlier
  * executions of its process.
  *
- * A walk visits each content and each execution once. If the walk leads forwards in time, the visit
- * has the earliest possible time. If the walk leads backwards in time, the visit has the latest
- * possible time. A visit at any other time would find no additional dependency. A heap keeps the
- * visits in the order of their times. All walks share the cost limit of @files (files_spend()).
+ * A walk visits each content and each execution once. Each visit has a time T. From this visit, a
+ * walk forwards follows only dependencies after T, and a walk backwards only dependencies before T.
+ * Several paths may lead to the same content or execution, with different times. A walk forwards
+ * takes the earliest of these times, and a walk backwards the latest. A visit at any other time
+ * would find no additional dependency. A heap keeps the visits in the order of their times. All
+ * walks share the cost limit of @files (files_spend()).
  *
  * @is_forward: the walk leads from inputs to outputs; otherwise, from outputs to inputs
  * @stops_at_files: the walk does not continue from a file that exists at the end of the recording

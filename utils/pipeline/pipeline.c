@@ -290,9 +290,10 @@ static void look_for_return(struct queue *queue, uint64_t known_ns)
 }
 
 /*
- * Without a time range: find the time from which "elapsed" counts. As in uftrace, this is the time
- * of the earliest of three events: the first record, the first return of a task to a CPU, and the
- * first call of a kernel function. In a growing recording, calls of kernel functions do not count.
+ * Called when there is no time range. Sets pipe->first_ns, the time at which the field "elapsed" is
+ * 0. As in uftrace, this is the time of the earliest of three events: the first record, the first
+ * return of a task to a CPU, and the first call of a kernel function. In a growing recording, calls
+ * of kernel functions are ignored.
  */
 static void note_first_sched(struct pipeline *pipe)
 {
@@ -406,8 +407,8 @@ static int see_nothing(void *self, const struct event_span *span, struct uft_err
 /*
  * If trace_on or trace_off is used, or if a condition needs a return value, read the chosen tasks
  * in advance, in the chosen time range. The trace_on or trace_off of one task applies to all tasks.
- * Before the first event is shown, each trace_on and trace_off must be known, and the result of
- * each condition.
+ * Before the first event is shown, the pipeline must know each trace_on, each trace_off, and the
+ * result of each condition.
  */
 static int look_ahead(struct pipeline *pipe, struct uft_err *err)
 {

@@ -281,9 +281,9 @@ void lane_end_stream(struct lane *lane)
 /* --- merged by time --- */
 
 /*
- * If the lane is finished and lane->events is NULL, drop all events of the queue. Otherwise, if no
- * event in lane->events waits for the merge, drop the events that the lane has taken from the
- * queue. If an event waits, drop nothing, because the queue owns the payloads of the taken events.
+ * Events that the lane has taken are still in the queue, because the queue owns their payloads. If
+ * an event in lane->events waits for the merge, keep the taken events. If no event waits, drop the
+ * taken events. If the lane is finished and lane->events is NULL, drop all events of the queue.
  */
 static void drop_taken(struct merger *feed, struct lane *lane)
 {

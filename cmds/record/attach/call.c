@@ -202,10 +202,10 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The return address and the context look like the frame of a signal handler. This frame
-	 * remains in memory below the stack pointer. When the stack has grown past the frame, a
-	 * search for frames of handlers (callable_thread.c) would find the frame. So the return
-	 * address is cleared.
+	 * The context, and the address in the word below it, look like the frame of a signal
+	 * handler. They remain in memory below the stack pointer. When the stack has grown past
+	 * this place, a search for frames of handlers (callable_thread.c) would take them for such
+	 * a frame. So the word is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

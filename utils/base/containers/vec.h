@@ -11,7 +11,8 @@
  * Make room for one more element after the @nr elements of @size bytes in @array. Returns the
  * array, or NULL when memory is short, with @array unchanged.
  *
- * The room is always the next power of two: no other function may resize the array.
+ * vec_grow() assumes that the array has room for @nr elements, rounded up to a power of two. So no
+ * other function may resize the array.
  */
 static inline void *vec_grow(void *array, size_t nr, size_t size)
 {

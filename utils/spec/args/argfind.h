@@ -8,12 +8,14 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * The found specifications. Starts as { 0 } and ends with argfound_deinit().
+ * The specifications of the values to capture at calls of a function. Starts as { 0 } and ends with
+ * argfound_deinit().
  *
  * @retval: a list, of which only the first specification is used
- * @from_debug: the subjects (enum argrules_about) whose specifications come from debug information
- * @from_table: the subjects whose specifications come from a table of functions. The specifications
- *         of all other subjects come from rules
+ * @from_debug: a set of bits (enum argrules_about): arguments or return value, if their
+ *         specifications come from debug information
+ * @from_table: the same for specifications that come from a table of functions. All other
+ *         specifications come from rules
  */
 struct argfound {
 	struct argspecs args;
@@ -26,9 +28,9 @@ void argfound_deinit(struct argfound *found);
 #define cleanup_argfound cleanup(argfound_deinit)
 
 /*
- * A source of specifications. The source finds specifications for the subjects @about (enum
- * argrules_about), and adds the specifications to @found. Returns the subjects for which no other
- * source should be used, or a negative errno.
+ * A source of specifications. @about is a set of bits (enum argrules_about): arguments, return
+ * value, or both. The source finds specifications for @about, and adds the specifications to
+ * @found. Returns the bits for which no other source should be used, or a negative errno.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 

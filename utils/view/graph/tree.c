@@ -104,8 +104,9 @@ int tree_resume(void *self, const struct view_resume *at, struct uft_err *err)
 }
 
 /*
- * Handle what has happened before @event. If forked children were announced, note the call in which
- * the task is now. If the task has begun its next program, go to the root of that program.
+ * Handle what has happened before @event. If task.txt has announced forked children of the task,
+ * store the task's innermost call as the call that forked these children. If the task has begun its
+ * next program, go to the root of that program.
  */
 static int on_special(struct tree *tree, const struct event *event)
 {
@@ -183,8 +184,8 @@ static inline void add_times(struct tree *tree, struct tree_node *node, const st
 
 /*
  * HOT: returns the child of @top that stands for calls of @func. @top->last is the child that was
- * called last. Calls often come in the same order again. So the function first tests
- * @top->last->after, the sibling that was called after @top->last at an earlier time.
+ * called last. After an earlier call of this child, the child @top->last->after was called. Calls
+ * often come in the same order again, so the function first tests @top->last->after.
  */
 static inline struct tree_node *next_child(struct tree *tree, struct tree_node *top,
 					   const struct func *func)

@@ -52,8 +52,8 @@ bool argtext_put_plain(struct subject *s, const struct argspec *spec, const stru
 		       struct strbuf *out);
 
 /*
- * Append the fields of a struct, "{x=1, y=2}", or "{...}" when the fields are unknown. Returns
- * false, without the closing brace, when @boxed->put returns false.
+ * Append the fields of a struct as "{x=1, y=2}", or "{...}" when the fields are unknown. Returns
+ * false when @boxed->put returns false. In this case, @out lacks the closing brace.
  *
  * @boxed: appends the fields whose content is in a box (struct_field.is_boxed). If @boxed is NULL,
  *         each of these fields is shown as "{...}"

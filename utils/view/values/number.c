@@ -37,8 +37,9 @@ char *put_hex(char *to, uint64_t v, unsigned width)
 }
 
 /*
- * The number after the point counts the next smaller unit. This table gives an hour only 24
- * minutes. uftrace has this error, and our texts must be the same as those of uftrace.
+ * In a text such as "1.234 ms", the number after the point counts the next smaller unit: 234 us. In
+ * this table, an hour has only 24 minutes. uftrace has the same error, and our texts must be the
+ * same as those of uftrace.
  */
 static const struct time_unit {
 	uint32_t divider; /* the length of this unit in the next smaller unit */
