@@ -83,8 +83,8 @@ int check_calls_collect(const struct strbuf *text, struct check_calls *calls,
  *
  * @global: the events that all sources declare by fstrace_declare(). An expression in @text can
  *         refer to such an event in three forms: a variable that @text declares extern, a member of
- *         a structure ("a.b"), or an element of an array ("a[1]"). A parameter does not refer to
- *         such an event, because the parameter may have the name of an unrelated event
+ *         a structure ("a.b"), or an element of an array ("a[1]"). A plain name that @text does
+ *         not declare extern refers to no event of @global: the name may be a function's parameter
  */
 int check_calls_rewrite(const struct strbuf *text, struct check_calls *calls,
 			const struct check_events *global);

@@ -29,8 +29,9 @@ struct report_view {
  * and the data that @config needs (see report_prepare()).
  *
  * The sort keys of @config determine the order of the functions. Without sort keys, the default key
- * determines the order. If no shown column has the default key, the first shown column determines
- * the order, if functions can be sorted by this column.
+ * determines the order. If no shown column has the default key, report_view_init() tries to sort by
+ * the first shown column. If functions cannot be sorted by that column, the default key still
+ * determines the order.
  *
  * Returns 0, or -ERR_USAGE, -EINVAL or -ENOMEM with @err.
  */

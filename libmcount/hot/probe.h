@@ -69,8 +69,8 @@ struct frame {
  * One traced thread. The first two cache lines hold all that a call of an ALIKE thread (state.h)
  * needs.
  *
- * @busy: the guard: set while a hook of this thread runs. Calls of a handler that interrupts the
- *        hook go to the aside (aside.c)
+ * @busy: the guard: set while a hook of this thread runs. If a signal handler interrupts the hook,
+ *        the records of the handler go to the aside (aside.c)
  * @at, @end: the place of the next record in a segment of the ring, and the end of this segment.
  *            NULL while the thread has no segment
  * @top: the innermost open frame. Each frame has a lower slot than its caller, or the same slot
@@ -137,8 +137,8 @@ struct thread {
 	uint64_t cut_ns;   /* time_ns of the frame @cut; a reused frame has another time */
 	uint64_t high;	   /* the highest known slot of this stack (stacks.h); 0: none is known */
 	/*
-	 * If @is_made is 1, a thread runs or last ran on this stack. @home is the state of that
-	 * thread's own stack. If @is_made is 0, @home is not used.
+	 * @home is used only if @is_made is 1. The thread that last switched to this stack has a
+	 * stack of its own. @home is the state of that own stack.
 	 */
 	struct thread *home;
 	/*
@@ -171,12 +171,12 @@ struct thread {
 	_Atomic uint32_t is_parked;
 	_Atomic uint32_t in_use; /* 0: the state is free for another thread or stack */
 	/*
-	 * -finstrument-functions: @cyg_again and @cyg_deep are numbers of open calls without a
-	 * frame (cygprof.c). A call is counted if the frame @top belongs to a call of the same
-	 * function.
+	 * -finstrument-functions: @cyg_again and @cyg_deep count open calls without a frame
+	 * (cygprof.c). Such a call is counted only if, when the call begins, the frame @top belongs
+	 * to another call of the called function.
 	 */
-	uint32_t cyg_again; /* number of such calls that filters exclude */
-	uint32_t cyg_deep;  /* number of such calls in @cyg_skipped */
+	uint32_t cyg_again; /* number of counted calls that filters exclude */
+	uint32_t cyg_deep;  /* number of counted calls that are also in @cyg_skipped */
 	/* the state for writing payloads of events (declared.h); NULL before the first payload */
 	struct thread *payloads;
 	/* 1: the thread found no free ring for @payloads, or no memory */
@@ -188,8 +188,8 @@ struct thread {
 	 */
 	struct thread *lender;
 	/*
-	 * 1: a signal handler has interrupted a hook of this thread, and has forked this process.
-	 * @ring is private memory of this process until the interrupted hook ends
+	 * 1: this process is a child. A signal handler had interrupted a hook of this thread when
+	 * the handler forked the child. Until this hook ends, @ring is private memory of the child
 	 */
 	uint32_t leaves_ring;
 	/* in a forked child: at its first record, the thread gets a ring in the child's arena */
@@ -352,8 +352,9 @@ static inline bool probe_is_alike(void)
 }
 
 /*
- * True while the stubs may skip calls that they find in thread->calls. In a steerable process this
- * byte is arena.may_skip (plan_update.h).
+ * True while the stubs may skip calls that they find in thread->calls. With PLAN_STEERABLE, the
+ * probe maps the arena's header so that arena.may_skip has the address of this variable. So the
+ * recorder can clear the variable (plan_update.h).
  */
 extern bool probe_skips __attribute__((visibility("hidden")));
 
@@ -385,8 +386,8 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Does the work of probe_entry() when the stub has not found the call in thread->calls, or
- * when the fast path of the stub cannot handle the call.
+ * HOT. Like probe_entry_guarded(), but the guard is not set. A stub calls this function, for
+ * example, when the program's call is not in thread->calls.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -507,10 +508,9 @@ struct thread *thread_make_state(void);
 void thread_leave_alone(void);
 
 /*
- * COLD. Stops tracing this thread as thread_leave_alone() does, but the thread goes on running. If
- * the thread has made no call yet, its later calls are not traced either. Adds 1 to @counter, which
- * the recorder reads in the arena. Does nothing if tracing of this thread was stopped before, or if
- * probe.tracing is not set.
+ * COLD. Does the work of thread_leave_alone(). Later calls of this thread are not traced, even if
+ * the thread has made no call yet. Adds 1 to @counter, which the recorder reads in the arena. Does
+ * nothing if tracing of this thread was stopped before, or if probe.tracing is not set.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 
@@ -627,8 +627,8 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 /*
  * COLD. Called after functions were patched. Finds the call sites that call a patched function.
  * Later calls from such a site are recorded only once: by the hook of the function, and not by the
- * stub of the site (calls_patched.h). A site with a flag of enum plan_call other than
- * PLAN_CALL_NO_RETURN_HOOK is left out: the stub handles the calls from this site as before.
+ * stub of the site (calls_patched.h). Sites with flags of enum plan_call are skipped, and their
+ * stubs handle calls as before. A site is not skipped if PLAN_CALL_NO_RETURN_HOOK is its only flag.
  */
 void libcall_find_patched(void);
 

@@ -146,8 +146,9 @@ int attached_drop_room(struct attached *w, struct attached_thread *thread, struc
 uint64_t attached_args(const struct attached *w);
 
 /*
- * Make a stopped thread call @fn on the stack in @room. @result gets the return value. After the
- * return from @fn, the thread sends itself a signal for which the program has no handler. During
+ * Make a stopped thread call @fn on the stack in @room. @result gets the return value. When @fn has
+ * returned, the thread sends itself a signal, which tells the recorder about the return. The
+ * program has no handler for this signal, and the default action is to ignore the signal. During
  * the call, the thread blocks all other signals. Returns 0, or a negative errno with a text:
  *
  * - -ETIMEDOUT: @fn has not returned within @patience_ms. All threads are let go, and the thread

@@ -10,9 +10,10 @@
 /* --- rules --- */
 
 /*
- * Called when functions of a file can be recorded for the first time, or have got generated names.
- * Saves the names of all functions of the file for readers. Some options choose functions. For the
- * next plan, utrail applies these options again, to all modules.
+ * Called when patches_turn() has made the first functions of a file recordable, or has generated
+ * names for functions of the file. Saves the names of all functions of the file for readers.
+ * Options may choose some of these functions, so the next plan applies the options to all modules
+ * again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

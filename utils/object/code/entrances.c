@@ -238,10 +238,10 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when @addr is the site or the entry of s->places[@i], this place is at the start of a
- * function, and a jump at s->places[@i - 1] does not overwrite @addr. In this case,
- * scan_note() drops the reference to @addr, because most references to the start of a function are
- * calls.
+ * True when three conditions hold: s->places[@i] is at the start of a function, @addr is the site
+ * or the entry of this place, and a jump at s->places[@i - 1] does not overwrite @addr. In this
+ * case, scan_note() drops the reference to @addr, because most references to the start of a
+ * function are calls.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {
@@ -287,8 +287,10 @@ static int add_base(uint64_t addr, void *arg)
 }
 
 /*
- * Search [@start, @end). An instruction may begin at any byte. @func: index of the function that
- * contains the bytes; UINT32_MAX: none.
+ * Search [@start, @end). Each byte is examined as the possible start of an instruction, because
+ * the instruction boundaries are unknown.
+ *
+ * @func: index of the function that contains the bytes; UINT32_MAX: none
  */
 static void scan_part(struct scan *s, const struct code_section *sec, uint64_t start, uint64_t end,
 		      uint32_t func)

@@ -148,10 +148,7 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/*
- * If a box has several values, the size of the box includes this number of bytes for each text.
- * Most texts are shorter.
- */
+/* The room for each text, in bytes, in a box with several values. Most texts are shorter. */
 #define TEXT_BYTES 24
 
 /*
