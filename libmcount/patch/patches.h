@@ -6,8 +6,8 @@
 
 enum patches_text {
 	/*
-	 * The probe writes the patches into the program's code. If the recorder attaches to a
-	 * running process, the recorder writes the patches.
+	 * While a recorder attaches to a running process, the recorder writes the patches into the
+	 * program's code. In all other cases, the probe writes the patches.
 	 */
 	PATCHES_WRITE,
 	/*
@@ -30,9 +30,9 @@ struct plan_file {
  *
  * @patches, @nr: the patches
  * @operands: the plan's PLAN_OPERANDS
- * @file: the plan's file, if the mapping of this file contains @patches; NULL: @patches are
- *        elsewhere. If there is a file, the function releases the memory of pages that contain
- *        @patches. The kernel reads a released page from the file again when the page is needed
+ * @file: the plan's file, whose mapping contains @patches. The function releases the memory of the
+ *        pages that contain @patches. The kernel reads a released page from the file again when
+ *        the page is needed. NULL: @patches are not in the mapping of a file
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,
 		   const struct plan_operand *operands, enum patches_text text,
@@ -52,9 +52,10 @@ bool patches_are_around(const void *function);
 void patches_look_again(void);
 
 /*
- * A recorder that attaches to a process (utils/format/probe/attach.h) makes one stopped thread call
- * the functions below. Other threads may run during patches_pass(). During the other functions all
- * other threads are stopped.
+ * The functions below are for a recorder that attaches to a process (utils/format/probe/attach.h).
+ * The recorder stops a thread of the process, and lets this thread execute one of the functions.
+ * Other threads may run during patches_pass(). During the other functions, all other threads are
+ * stopped.
  */
 
 /*
@@ -72,8 +73,9 @@ struct attach_change;
 int64_t patches_changes(const struct attach_change **first);
 
 /*
- * Stores the first @room ranges of the patches' code in @ranges, each as its first address and its
- * end. Returns the number of all ranges.
+ * Finds the ranges of memory that contain the stubs of patches. Stores the first @room ranges in
+ * @ranges: for each range, the address of its start and of its end. Returns the number of all
+ * ranges.
  */
 int64_t patches_codes(uint64_t *ranges, uint64_t room);
 

@@ -12,9 +12,9 @@
 
 /*
  * The array thread.python_calls has the open calls of a thread: calls to Python code, and calls to
- * functions in C. The array lacks calls that are neither recorded nor counted as open, and calls
- * beyond CALLS_MAX. Each element is the key of a call (@key of the functions below), with these
- * flags in the low bits. python_calls[-1] is 0.
+ * functions in C. Some open calls are not in the array: calls that the probe ignores
+ * (fast_leaves_alone()), and calls beyond CALLS_MAX. Each element is the key of a call (@key of the
+ * functions below), with these flags in the low bits. python_calls[-1] is 0.
  */
 #define CALL_HAS_FRAME	1UL /* the call has a struct frame */
 #define CALL_IS_OWN	2UL /* the called function has NAME_OWN */
@@ -34,8 +34,9 @@ _Static_assert(CALL_IS_OWN == NAME_OWN, "facts are compared with it");
  * FAST_NOT: nothing has changed
  * FAST_OTHER: nothing has changed, and fast_leaves_alone() may be true for the call
  * FAST_GUARDED: nothing has changed, except that the guard is set
- * FAST_ASIDE: the event needs no more work, but the guard is still set. The caller must clear the
- *             guard, because the thread's aside (hot/aside.h) may have records
+ * FAST_ASIDE: the event needs no more work, but the guard is still set, and the thread's aside
+ *             (hot/aside.h) has records. The caller must call calls_unguard(), which moves the
+ *             records to the thread's ring, and then clears the guard
  */
 enum fast_call {
 	FAST_DONE,

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 /*
- * The longest waits: BEGIN_NS until the keeper begins to complete the log, STUCK_NS until the
- * process that completes the log makes progress, and WAIT_NS until the log is complete.
+ * The longest waits for the process that completes the log. This process may be the keeper
+ * (keeper.h).
+ *
+ * BEGIN_NS: until the keeper begins to complete the log
+ * STUCK_NS: until the process makes progress
+ * WAIT_NS: until the log is complete
  */
 #define BEGIN_NS 1000000000ull
 #define STUCK_NS 10000000000ull
@@ -36,9 +40,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 	/*
 	 * If the log ends with a STOP from an earlier attempt to complete the log, no other STOP is
-	 * needed. If the log ends with a STOP of the owner, another STOP is needed only when the
-	 * stream was running again at the end. In this case, the START after the owner's STOP is
-	 * not in the log, for example because a filter has left out the START.
+	 * needed. If the log ends with a STOP of the owner, the stream may have run again after
+	 * this STOP. The START for that run may be missing in the log, for example because of a
+	 * filter. Another STOP is needed only when the stream was running at its end.
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;
@@ -217,8 +221,8 @@ struct opening {
 };
 
 /*
- * Returns the longest time to wait until the process that completes the log makes progress, or 0
- * when no such process lives.
+ * Returns the longest time to wait for progress of the process that completes the log, or 0 when
+ * no such process lives.
  */
 static uint64_t patience_ns(const struct pxt_log_part *part)
 {

@@ -11,8 +11,8 @@
  * - The child gets the state of the parent's first thread, even if another thread has forked the
  *   child. stg_filter() drops a state whose depth differs from the depth of the child's first
  *   record.
- * - If the time range has a beginning, no states are needed, because the children's first records
- *   are not read.
+ * - If the time range has a beginning, the function finds no states. Children then begin without
+ *   the state of their parent's filter.
  * - A growing recording is not supported.
  *
  * Returns 0, or a negative errno with @err.

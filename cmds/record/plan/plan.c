@@ -214,9 +214,9 @@ static void add_moved(struct strbuf *out, const struct strbuf *funcs, uint64_t s
 }
 
 /*
- * Plan the functions in the modules of a new process image. At the first image with a file,
- * bind_module() applies the options to the file's functions. Later images with the file use the
- * result, known_module.funcs.
+ * Plan the functions in the modules of a new process image. Several images may have loaded the same
+ * file as a module. For the first of these images, bind_module() applies the options to the file's
+ * functions. The later images use the result, known_module.funcs.
  */
 static void plan_image(struct planner *planner, struct control_module *const *modules, size_t nr,
 		       struct plan_entries *out)

@@ -9,8 +9,8 @@
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: the call does not follow a link */
 
 /*
- * The range of the errors with which the kernel marks a system call that a signal has interrupted
- * (such as ERESTARTSYS). The system call is restarted, or fails with EINTR.
+ * A range of errors, such as ERESTARTSYS. The kernel sets such an error when a signal interrupts a
+ * system call. The system call is then restarted, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516

@@ -47,8 +47,8 @@ double sums_progress(struct sums_stop *stop)
 
 /*
  * Tells sums_stop() and sums_progress() which pipeline reads the recording for the present answer.
- * @pipe is NULL after this pipeline has ended. Returns @ret. If @ret is not an error and
- * sums_stop() was called, returns -ECANCELED.
+ * @pipe is NULL after this pipeline has ended. If sums_stop() was called, and @ret is not an error,
+ * the function returns -ECANCELED with @err. Otherwise, the function returns @ret.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {
@@ -137,8 +137,9 @@ static uint64_t time_of(uint64_t ns)
 }
 
 /*
- * Returns the node after @node in the walk through the tree of @top, without the nodes below @node.
- * Returns NULL at the end. @depth becomes the depth of the returned node.
+ * Used to walk through the tree of @top. Skips the nodes below @node, and returns the next node.
+ * Returns NULL at the end. *@depth is the depth of @node, and becomes the depth of the returned
+ * node.
  */
 static struct tree_node *next_beside(const struct tree_node *node, const struct tree_node *top,
 				     size_t *depth)

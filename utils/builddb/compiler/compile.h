@@ -34,8 +34,9 @@ enum compile_role {
  * @roles: enum compile_role of each word
  * @nr_names: how many words name the compiler: two for "zig cc"
  * @output: the argument of -o, or NULL
- * @nr_sources: number of sources, including @nr_headers headers to precompile; 0 when the
- *         command compiles nothing, even if words have ROLE_SOURCE
+ * @nr_sources: the number of sources, including headers to precompile. If the command compiles
+ *              nothing, @nr_sources is 0, even if words have ROLE_SOURCE
+ * @nr_headers: the number of headers to precompile
  * @makes_other: the output has an unknown name, as with nvcc's -ptx or with header units
  * @makes_llvm, @makes_ast, @makes_module: -emit-llvm, -emit-ast, --precompile
  * @object_format: the argument of an assembler's -f, or NULL

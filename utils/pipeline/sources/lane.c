@@ -77,8 +77,9 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 }
 
 /*
- * Take events of next->src. These events come before the task's next record, and are not later than
- * next->until_ns or @limit_ns. Events at the time next->time_ns are taken in any case.
+ * Take the events of next->src that come before the task's next record. The last time at which an
+ * event is taken is next->until_ns or @limit_ns, the earlier of the two. Events at the time
+ * next->time_ns are taken in any case.
  */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
@@ -98,9 +99,9 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 /*
  * Find the next event of the other sources (*@other), and read the records up to the time of this
- * event. A task writes no records inside of kernel functions, so open calls of kernel functions
- * have ended before the next record. If such calls are open, add an EXIT for each of them instead
- * of reading the next record. The next call of read_records() reads this record.
+ * event. A task writes no records inside of kernel functions. If calls of kernel functions are open
+ * before a record, the function does not read the record, but adds an EXIT for each of these calls.
+ * The next call of read_records() reads the record.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)
@@ -573,8 +574,8 @@ static ssize_t run_stages(struct lane *lane, struct event *events, size_t nr, si
 }
 
 /*
- * Called when the lane has no events now (LANE_DRY). Release the held calls that have reached their
- * time thresholds at lane_limit_ns().
+ * Called when the lane has no events now (LANE_DRY). At the time lane_limit_ns(), some held calls
+ * may have reached their time thresholds. Release these calls.
  */
 static ssize_t release_due(struct lane *lane, struct uft_err *err)
 {

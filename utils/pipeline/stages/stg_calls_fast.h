@@ -24,7 +24,7 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
 }
 
 /*
- * The frames of stg_calls, in registers during a loop.
+ * The open calls of a struct stg_calls, in a form that a loop can keep in registers.
  *
  * @next: the element that the next frame gets in the array stg_calls.frames
  * @end: the end of this array
