@@ -1,4 +1,7 @@
-/* The probe's interface to the CPU. Each folder in arch/ implements this interface. */
+/*
+ * The probe's interface to the CPU. Each folder in arch/ implements this interface. The words HOT
+ * and COLD begin the comments of functions (libmcount/hot/probe.h explains them).
+ */
 #ifndef UTRAIL_ARCH_H
 #define UTRAIL_ARCH_H
 
@@ -174,7 +177,7 @@ void arch_write_point_args_stub(uint8_t *code, uint32_t event, uint64_t site, co
  * ARCH_ENTRY_STUB_START. The stub calls the address in *@cell.
  *
  * @addr: the address by which records identify the function
- * @slot: the number of bytes from the stack pointer at @site up to the return slot
+ * @slot: the number of bytes from the stack pointer at @site up to the function's return address
  */
 #define ARCH_ENTRY_STUB_BYTES 43
 #define ARCH_ENTRY_STUB_START 24
@@ -191,8 +194,8 @@ bool arch_move_distance(uint8_t *at, int64_t moved);
 /*
  * Calls @fn(@a, @b). @fn is a libc function that finds the calling module by the return address.
  *
- * @through: the return address for @fn: the address of a return instruction in the module that @fn
- *           shall find (arch_find_return())
+ * @through: the address of a return instruction in the module that @fn shall find
+ *           (arch_find_return()). @fn returns to this address
  * @lazy: the value of a register (x86_64: %r11) at the start of @fn. Code that binds library calls
  *        reads this register (arch_pass_site())
  */

@@ -146,8 +146,9 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 }
 
 /*
- * The words that the kernel writes into and after the vector state of a signal frame (struct
- * _fpx_sw_bytes in asm/sigcontext.h).
+ * In a signal frame, the vector state has a struct _fpx_sw_bytes (asm/sigcontext.h) at the offset
+ * XSTATE_SW_RESERVED. The struct begins with XSTATE_MAGIC1. The word XSTATE_MAGIC2 follows the
+ * vector state.
  */
 #define XSTATE_MAGIC1	   0x46505853U
 #define XSTATE_MAGIC2	   0x46505845U

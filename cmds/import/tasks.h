@@ -37,7 +37,7 @@ struct import_task {
  * @by_origin: finds a task by its process and thread. Tasks with the same key form a list
  * @tids, @pids: the ids of all tasks of the existing recording, and of all tasks of the logs
  * @next_made: the next tid that the import makes up. A task gets such a tid if the log gives no
- *         valid number for the task, or a number that is in use
+ *         valid number for the task, or if the task's number is in use
  * @buffered: the number of unwritten bytes of all tasks
  * @hides: files have hidden names until import_tasks_publish(), because other processes may be
  *         reading the directory

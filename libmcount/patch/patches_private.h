@@ -10,7 +10,8 @@
 /*
  * The part of a struct plan_patch that is still needed after the stub of the patch was written.
  *
- * @leads_to: the address of the stub, or of the gate to the hook; unused for PATCH_NOP
+ * @leads_to: an address in the patch's stub. If the patch has no stub: the address of a gate
+ *            (stub_memory.h). Unused for PATCH_NOP
  * @is_raised: the patch has raised its @semaphore
  * @is_out: the patch must not be in the module's code now. The recorder changes @is_out when the
  *          recorder writes the patch into the module's code, or removes the patch from the code

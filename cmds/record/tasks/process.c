@@ -23,8 +23,8 @@
 #define RING_SEGMENTS	8
 
 /*
- * The number of segments of a ring in a flight recording. One segment is always about to be
- * overwritten, so a segment should be a small part of the ring.
+ * The number of segments of a ring in a flight recording. A full ring drops all records of its
+ * oldest segment at once. So a segment should be a small part of the ring.
  */
 #define FLIGHT_SEGMENTS 32
 

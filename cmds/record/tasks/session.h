@@ -62,8 +62,8 @@ struct image *image_create(struct sessions *sessions, pid_t pid, const char *exe
 int image_add_module(struct image *s, const struct control_module *m);
 
 /*
- * Save the symbols of one more module, if calls of the module's functions can be recorded, or calls
- * from the module to libraries are recorded.
+ * Save the symbols of one more module in two cases: the module's functions can have records, or
+ * calls from the module to functions of libraries are recorded. Otherwise, do nothing.
  */
 int sessions_save_module(struct sessions *sessions, const char *path, struct uft_err *err);
 

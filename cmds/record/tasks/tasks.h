@@ -34,7 +34,7 @@ struct too_deep {
  *                 is not known to be a thread of its process gets a new id, too
  * @stacks: the new ids whose rings are in use, in ascending order
  * @map_error: the first error of writing a session's map
- * @too_deep: for each task that had calls without a frame: the number of these calls
+ * @too_deep: for each task with calls that were too deep to be recorded, the number of these calls
  * @nr_too_deep: the sum of the numbers in @too_deep
  */
 struct tasks {

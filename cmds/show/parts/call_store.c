@@ -96,9 +96,11 @@ int call_file_append(struct call_file *file, const void *bytes, size_t nr, uint6
 }
 
 /*
- * Leaves out calls that are too short to be seen. Time is divided into cells of @cell_ns.
+ * Leaves out calls that are too short to be seen. Time is divided into cells of @cell_ns. A call is
+ * short if it is shorter than a cell.
  *
- * @kept: for each depth, the longest of the short calls in the present cell, if @is_there
+ * @kept: an element for each depth. If @is_there is true, @call is the longest of the short calls
+ *        that began in the cell with the number @cell
  */
 struct thinner {
 	uint64_t cell_ns;
@@ -160,7 +162,7 @@ static int thin_end(struct thinner *thinner)
 
 /*
  * Fills sum->list with the calls of @nr lists, without most short calls. In memory, the lists are
- * @stride bytes apart. If the list gets too long, the function starts again with longer cells.
+ * @stride bytes apart. If sum->list gets too long, the function starts again with longer cells.
  */
 static int sum_up(struct store_sum *sum, const struct call_list *lists, size_t nr, size_t stride)
 {
@@ -209,9 +211,10 @@ static struct store_sum *add_sum(struct store_level *level)
 
 /*
  * Called after a sum was added to the lowest level. If the number of sums of the lowest level is a
- * multiple of STORE_GROUP, the last STORE_GROUP sums become one sum of the next level. The next
- * level is treated in the same way, and so on. The function stops at the first level whose number
- * of sums is no multiple of STORE_GROUP.
+ * multiple of STORE_GROUP, adds a sum to the next level. The new sum covers the last STORE_GROUP
+ * sums of the lowest level. These sums stay in the lowest level. The next level is treated in the
+ * same way, and so on. The function stops at the first level whose number of sums is no multiple of
+ * STORE_GROUP.
  */
 static int add_groups(struct call_store *store)
 {
@@ -257,8 +260,9 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 }
 
 /*
- * Returns the difference between two text numbers, @text and @before. The result has no sign
- * (zigzag code). Texts are numbered when calls end, so most differences are small.
+ * Returns the difference between @text and @before, the text numbers of two successive calls of a
+ * block. The result has no sign (zigzag code). A text gets its number when the call ends, and a
+ * block has the calls in the order of their ends. So most differences are small.
  */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {

@@ -26,8 +26,8 @@
  * @line, @cpu: line and CPU where the event begins
  * @texts: the event's texts. The last element has the @nr_args arguments, separated by NULs
  * @open: the text to which a line with the tag Cont is added
- * @nr_parts: if the text @open is in numbered parts: the lowest number that the next part can have;
- *         UINT64_MAX: the text has no numbered parts
+ * @nr_parts: the lowest number that the next part of the text @open can have, or UINT64_MAX if the
+ *         text has no numbered parts
  * @is_wrong: a fault of the event was reported, and the event's remaining lines are skipped
  */
 struct etrace_event {
@@ -105,7 +105,8 @@ struct etrace_record {
  * @note: called for each fault. Its arguments are @self, the number of the line (from 1), the index
  *         of the faulty byte in the line (from 0), and the reason
  * @line: the number of lines that were read
- * @named: tasks that were named after the last variable. The next variable belongs to these tasks
+ * @named: the tasks of all UPID lines since the last variable. The next variable belongs to these
+ *         tasks
  * @is_in_variable: a variable has begun at @variable_at of @variables, and the next line may
  *         continue the variable
  * @next, @last_ns, @by_tid, @cpus, @next_made: state of etrace_reader_next()
@@ -149,8 +150,9 @@ int etrace_reader_end(struct etrace_reader *reader);
  * Get the next record by time, with its payload in @payload. Call this after etrace_reader_end().
  * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
- * A task's tid is the lowest 22 bits of its upid. If these bits are 0, or another task has that tid
- * at this time, the task gets a tid above all tids of Linux.
+ * A task gets its tid at its first record, or at the record of its fork. The tid is the lowest 22
+ * bits of the task's upid. If these bits are 0, or if another task with this tid has later records,
+ * the task gets a tid above all tids of Linux.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

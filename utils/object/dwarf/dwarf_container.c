@@ -70,7 +70,7 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 
 /*
  * The search for a member looks at this many levels. The class itself is the first level. The base
- * classes and nameless members of one level are the next. The variant of libc++ has a dozen levels.
+ * classes and nameless members of one level are the next. libc++'s std::variant has a dozen levels.
  */
 #define PARTS_DEPTH 16
 
@@ -100,8 +100,8 @@ static bool find_member(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 }
 
 /*
- * Find the type argument of a template that has the index *@index. The first has the index 0. The
- * type arguments in packs are counted, too. The search changes *@index.
+ * Find the type argument with the index *@index (from 0) among the template arguments of @die. Type
+ * arguments in packs are counted, too. The search changes *@index.
  */
 static bool template_type(struct dwarf_loader *loader, Dwarf_Die *die, unsigned *index,
 			  Dwarf_Die *type)
@@ -651,8 +651,8 @@ static bool put_container(struct shaping *s, Dwarf_Die *die, uint32_t offset, un
 
 /*
  * Write the shape of a struct: its size, and then the shapes of the fields that are containers,
- * strings, or structs with such fields. If the shape of a field is unknown, or is too long, the
- * field is written as a struct of one byte with an unknown definition.
+ * strings, or structs with such fields. If the shape of a field is unknown or too long, the field
+ * is written as a struct with the name "?" and a size of one byte.
  */
 static bool put_struct(struct shaping *s, Dwarf_Die *die, const char *key, uint32_t bytes,
 		       uint32_t offset, unsigned nesting)
@@ -718,8 +718,8 @@ static bool put_type(struct shaping *s, Dwarf_Die *type, uint32_t offset, unsign
 /*
  * Finds the shape of class @die. Returns NULL when there is none.
  *
- * @fields: NULL: @die may be a container. Otherwise @die is a struct, and a definition lists the
- *         fields of the struct: @fields is the key of this definition
+ * @fields: the key of the definition that lists the fields of the struct @die; NULL if @die may be
+ *         a container
  * @key: gets the key of the definition that contains the shape
  */
 static const char *shape_of(struct dwarf_loader *loader, Dwarf_Die *die, const char *fields,
