@@ -14,10 +14,10 @@
 	.endm
 
 /*
- * syscall(3) as in glibc, with a check for calls that make children or forbid system calls
- * (libmcount/program/clone.c). If probe_syscall() returns 1, the code at label 4 makes the system
- * call, and the new child calls thread_after_fork(). The code at label 4 has no data on the stack
- * during the system call, since the child may have another stack.
+ * syscall(3) as in glibc. Before a system call that may make a child or forbid other system calls,
+ * probe_syscall() prepares the probe (libmcount/program/clone.c). If probe_syscall() returns 1, the
+ * code at label 4 makes the system call, and the new child calls thread_after_fork(). The code at
+ * label 4 has no data on the stack during the system call, since the child may have another stack.
  */
 FUNCTION syscall
 	.irp	number, 56, 57, 58, 435, 157 /* clone, fork, vfork, clone3, prctl */
@@ -103,7 +103,8 @@ lend_and_call:
 	jae	3f
 	/*
 	 * The child's calls overwrite the return address on the CPU's shadow stack, so a `ret` of
-	 * the parent would fault. On a CPU without a shadow stack, rdsspq does nothing.
+	 * the parent would fault. Instead, the code at label 4 jumps to the return address. Without
+	 * a shadow stack, rdsspq leaves 0 in %rdx, and `ret` works.
 	 */
 	xorl	%edx, %edx
 	rdsspq	%rdx

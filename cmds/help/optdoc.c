@@ -83,8 +83,9 @@ static void add_roff_commands(const struct cmd *none, struct strbuf *out)
 }
 
 /*
- * Writes the kind of arguments that @row takes: "words w1 w2", "ask WHAT" for --complete=WHAT,
- * "dir", "file", or "" when the kind is unknown.
+ * Writes the kind of arguments that @row takes: "words w1 w2", "dir", "file", or "ask WHAT". With
+ * "ask WHAT", the option --complete=WHAT prints the possible arguments. If the kind is unknown,
+ * writes nothing.
  */
 static void add_argument_kind(const struct opt_row *row, struct strbuf *out)
 {
@@ -365,8 +366,8 @@ static const struct {
 };
 
 /*
- * Writes the text for the placeholder at @at of the template. Returns the placeholder's length, or
- * 0 when there is none.
+ * @at points into a template. If a placeholder begins there, writes the text for this placeholder,
+ * and returns the placeholder's length. Otherwise returns 0.
  */
 static size_t expand_word(const char *at, const struct cmd *cmd, struct strbuf *out)
 {

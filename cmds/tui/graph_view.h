@@ -39,7 +39,7 @@ struct graph_item {
  * Starts as { 0 }, is made by graph_view_program() or graph_view_func(), and ends with
  * graph_view_deinit().
  *
- * @graph: the columns; borrowed
+ * @graph: the options and the chosen columns; borrowed
  * @program: the name of the root
  * @shown: the item of each line; GRAPH_GAP marks the empty line before an item
  * @is_utf8: branches are drawn with characters outside of ASCII
@@ -67,8 +67,8 @@ int graph_view_program(struct graph_view *view, const struct tree_node *root, co
  * Show the function @name. Returns 0 or -ENOMEM with @err.
  *
  * @whole: the view of the whole program, which contains the paths to the function
- * @sum: the root below which graph_add_calls() has put the calls; it has a child for each function
- *       of this name
+ * @sum: the root of a tree that graph_add_calls() has made from the calls to @name. The root has a
+ *       child for each function of this name
  */
 int graph_view_func(struct graph_view *view, const struct graph_view *whole,
 		    const struct tree_node *sum, const char *name, struct uft_err *err);

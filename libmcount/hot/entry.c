@@ -1,6 +1,7 @@
 /*
- * Entries of functions whose stubs know the return slot. A hook decides whether to record the call,
- * pushes its frame and replaces the return address.
+ * Hooks at entries of functions. The stub that calls a hook passes the return slot: the place on
+ * the stack that holds the return address. The hook decides whether to record the call. For a
+ * recorded call, the hook usually pushes a frame and replaces the return address.
  */
 #include "libmcount/program/caller.h"
 #include "libmcount/patch/calls_patched.h"

@@ -9,8 +9,8 @@
 #include "utils/base/utf8.h"
 
 /*
- * Types of the interpreter, and functions for values of these types. The probe calls the functions
- * only where no Python code can run.
+ * Types of the interpreter, and functions for values of these types. The probe passes a value to
+ * one of these functions only if the function runs no Python code for this value.
  */
 static struct {
 	struct py_type *of_int, *of_float, *of_bool, *of_str, *of_bytes;
@@ -292,9 +292,9 @@ static void put_bytes(struct writer *w, struct py_object *o)
 #define TYPE_IS_HEAP (1UL << 9) /* Py_TPFLAGS_HEAPTYPE */
 
 /*
- * The maximum number of items that are searched in a class's dictionary for the name of the class's
- * module. The name is among the first items. The name is not looked up by a key, since the
- * comparison of keys may run Python code.
+ * A class's dictionary has an item with the name of the class's module. This item is among the
+ * first. So the probe reads at most ITEMS_LOOKED_AT items, in order. The probe does not look up the
+ * key, since a comparison of keys may run Python code.
  */
 #define ITEMS_LOOKED_AT 64
 

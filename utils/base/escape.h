@@ -10,13 +10,13 @@
 /*
  * The languages in which utrail writes text.
  *
- * Each byte of a hidden character is shown as \xNN, unless the comment of a medium says otherwise.
- * A backslash in the text is not escaped. So a text with the four characters "\x1b" looks like a
- * text with this hidden byte. Demangled names have no backslash, so they are not ambiguous.
- *
  * "Hidden" characters have no visible form: control characters (C0, DEL, C1), marks that change the
  * direction of writing, separators of lines and paragraphs, U+FFFE, U+FFFF, and bytes that are not
  * UTF-8.
+ *
+ * Each byte of a hidden character is shown as \xNN, unless the comment of a medium says otherwise.
+ * A backslash in the text is shown as one backslash. So the byte 0x1b and the four characters
+ * "\x1b" look the same. Demangled names have no backslash, so they are not ambiguous.
  */
 enum medium {
 	MEDIUM_TERMINAL, /* one line, on a terminal or in a file of plain text */

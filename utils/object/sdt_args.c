@@ -56,8 +56,8 @@ static const char *find_end(const char *at)
 
 /*
  * True when the value can be read. Three kinds of values cannot be read: a constant of a
- * floating-point type, a value that is larger than the named part of the register, and an integer
- * in a vector register.
+ * floating-point type, an integer in a vector register, and a value that is larger than its general
+ * register (such as 4 bytes in %al).
  */
 static bool has_value(const struct sdt_arg *arg)
 {

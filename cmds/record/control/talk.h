@@ -8,8 +8,8 @@
 /*
  * The state of a conversation. A HELLO is believed only if it proves that the peer belongs to this
  * recording. The picture below shows the expected messages of each state. In addition, STATUS is
- * answered in each state except STRANGER. After a believed HELLO, an optional message of an unknown
- * type is skipped. Any other message ends the conversation.
+ * answered in each state except STRANGER. After a believed HELLO, a message of an unknown type is
+ * skipped if the message has CONTROL_OPTIONAL. Any other message ends the conversation.
  *
  *   STRANGER --HELLO--> REPORTING --MODULE--> REPORTING --READY--> SERVED
  *                 |---> ENDING --CRASH--> over
@@ -39,7 +39,9 @@ enum talk_state {
  *
  * @list: ctl->talks.strangers or ctl->talks.believed
  * @seq: the number of the message that is being served
- * @origin: the process that has the token of HELLO; NULL: the peer is a new image
+ * @origin: the process to which the recorder gave the token in @hello: the peer, or an ancestor of
+ *          the peer. NULL: the peer is a new image. When the recorder adds the process of the
+ *          peer, @origin becomes this process
  * @module_bytes: the size of @modules
  * @nr_others: the number of messages that do not advance the conversation
  * @older, @newer: the neighbours in @list
@@ -67,8 +69,8 @@ void talk_link(struct talk_list *list, struct conversation *talk);
 void talk_unlink(struct conversation *talk);
 
 /*
- * Move @talk to the end of talk->list, after the peer of @talk has sent messages. When another
- * conversation needs room, the recorder ends the conversation at the start of the list.
+ * Called when the peer of @talk has sent messages. Moves @talk to the end of talk->list. When
+ * another conversation needs room, the recorder ends the conversation at the start of the list.
  */
 void talk_touch(struct conversation *talk);
 

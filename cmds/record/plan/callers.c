@@ -32,10 +32,10 @@ bool callers_are_named(const char *names, const char *path, bool is_program)
 }
 
 /*
- * The run-time systems of some languages use return addresses on the stack to find the frames of
- * code in their language (own_frames.h). The probe must not replace a return address that points
- * into such code. This function searches the module's file for such code. Each file is searched
- * only once.
+ * The runtime of a language such as Go finds the frames of Go code by the return addresses on the
+ * stack (own_frames.h). The probe must not replace a return address that points into code of such a
+ * language. This function searches the module's file for this code. Each file is searched only
+ * once.
  */
 static void find_own_frames(struct known_module *known)
 {

@@ -1,6 +1,6 @@
 /*
- * The arguments with which system calls name files. Both the tracer by ptrace(2) and the eBPF
- * program include this header, so it calls no functions.
+ * The arguments with which system calls name files. The eBPF program also includes this header, so
+ * the header contains no functions.
  */
 #ifndef UTRAIL_CMDS_RECORD_PROC_SHAPES_H
 #define UTRAIL_CMDS_RECORD_PROC_SHAPES_H

@@ -14,9 +14,9 @@
 #include "utils/format/event_data.h"
 
 /*
- * The minimum and the maximum of notes.look_at. While the list has at most notes.look_at ended
- * processes, the list is not checked. A check sets notes.look_at to twice the number of ended
- * processes that stay in the list.
+ * The minimum and the maximum of notes.look_at. When the list of processes has more than
+ * notes.look_at ended processes, look_through() shortens the list, and sets notes.look_at to twice
+ * the number of ended processes that stay in the list.
  */
 #define ENDED_FEW 256
 #define ENDED_MAX 4096

@@ -100,8 +100,8 @@ bool compact_decode(struct compact_coder *coder, const struct compact_head *head
 		    const uint8_t *body, uint8_t *raw);
 
 /*
- * A block that is read call by call (compact_step.h). After some calls, compact_block_rest() can
- * decode the rest of the block.
+ * A block from which calls are read one by one (compact_step.h). After some of the calls were read,
+ * compact_block_rest() can decode the rest of the block.
  *
  * @coder: borrowed. A coder can have only one open block at a time
  * @in: the next token in the body; after the body, COMPACT_SLACK bytes are readable

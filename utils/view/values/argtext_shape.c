@@ -157,8 +157,9 @@ static bool put_members(struct box *box, size_t index, struct strbuf *out)
 }
 
 /*
- * Write an optional, a smart pointer, or a variant. A byte precedes the value. For a variant, the
- * byte is the index of the alternative. Otherwise, the byte tells if there is a value.
+ * Write a std::optional, a smart pointer, or a std::variant. A byte precedes the value. For a
+ * variant, the byte is the index of the alternative. Otherwise, the byte is 0 if there is no value,
+ * and BOX_EXPIRED for an expired weak_ptr.
  */
 static bool put_maybe(struct box *box, size_t index, struct strbuf *out)
 {

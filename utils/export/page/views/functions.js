@@ -192,8 +192,8 @@ export class FunctionsView {
 	}
 
 	/**
-	 * Moves the focus to the row of the function, because the button that has the focus is
-	 * removed.
+	 * Closes the details of the function. This removes the button "Close", which has the focus.
+	 * So the focus moves to the row of the function.
 	 * @param {number} func
 	 */
 	#close(func) {
