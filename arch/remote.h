@@ -66,9 +66,9 @@ long arch_remote_entered_call(const struct arch_remote *r);
 long arch_remote_system_call(const struct arch_remote *r, uint64_t args[4]);
 
 /*
- * Changes @r to restart a system call that failed with EINTR only because the thread was stopped
- * (epoll_wait(2) and similar calls, signal(7)). The kernel restarts all other calls. Returns true
- * when @r was changed.
+ * Some system calls, such as epoll_wait(2), fail with EINTR when the thread is stopped (see
+ * signal(7)). If such a call has failed with EINTR, changes @r to restart the call, and returns
+ * true. The kernel restarts all other interrupted calls.
  */
 bool arch_remote_restart(struct arch_remote *r);
 
@@ -99,7 +99,8 @@ void arch_remote_put_context(void *memory, uint64_t at, const struct arch_remote
 
 /*
  * Returns the number of the system call that @code makes. @code has the last bytes before the
- * program counter. C libraries load the number as a constant. Returns -1 for other code.
+ * program counter. The number is known only if @code loads the number as a constant, as code of C
+ * libraries does. Otherwise, returns -1.
  */
 #define ARCH_REMOTE_NUMBER_BYTES 7
 long arch_remote_number_in_code(const uint8_t code[ARCH_REMOTE_NUMBER_BYTES]);
@@ -139,8 +140,8 @@ uint64_t arch_remote_call_result(const struct arch_remote *r);
 uint64_t arch_remote_result(const struct arch_remote *r);
 
 /*
- * Returns the program counter in @words[@nr] of a stack if these words are a context to which a
- * signal handler will return. Returns 0 if they are not.
+ * @words has @nr words of a stack. If these words are a context to which a signal handler will
+ * return, returns the program counter in this context. Otherwise, returns 0.
  */
 uint64_t arch_remote_sigframe_pc(const uint64_t *words, size_t nr);
 
@@ -155,8 +156,8 @@ uint64_t arch_remote_sigframe_sp(const uint64_t *words, size_t nr);
 bool arch_remote_may_be_interrupted(const uint64_t *words, size_t nr);
 
 /*
- * False when @code does not end with a call instruction. In this case the address after @code is
- * not a return address.
+ * True when the last bytes of @code may be a call instruction. Only in this case can the address
+ * after @code be a return address.
  */
 #define ARCH_REMOTE_CALL_BYTES 7
 bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES]);

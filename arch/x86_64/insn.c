@@ -263,9 +263,9 @@ static int move_direct(struct move *m)
 	bool good;
 
 	/*
-	 * The longest code that this function writes is the code for a call. Up to the end of its
-	 * displacement, this code has 18 bytes. So the displacement will end between the two tested
-	 * places: the end of @out, and a place 2 * INSN_CODE_MAX bytes after the end of @out.
+	 * The new displacement must reach the target. The displacement will end between the present
+	 * end of @out and a place 2 * INSN_CODE_MAX bytes later, because @out has room for only
+	 * INSN_CODE_MAX bytes. If both places are near the target, each place in between is near.
 	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);
@@ -525,8 +525,9 @@ static void near_names(const struct insn_text *text, void (*fn)(uint64_t addr, v
 
 /*
  * Finds byte sequences that may be a jump or call with a 32-bit displacement: e8, e9, or 0f 80 to
- * 0f 8f. Also finds byte sequences that may be a `lea` of a table's address: 48 8d (or 4c 8d for
- * the upper registers) and a ModRM byte with a displacement from the end of the instruction.
+ * 0f 8f. Also finds byte sequences that may be a `lea` of a table's address. These sequences begin
+ * with 48 8d, or with 4c 8d if the destination is r8 to r15. Then comes a ModRM byte for an address
+ * relative to rip.
  */
 static int far_names(const struct insn_text *text, void (*fn)(uint64_t addr, void *arg),
 		     int (*base)(uint64_t addr, void *arg), void *arg)

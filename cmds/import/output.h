@@ -21,9 +21,10 @@ struct import_output {
 };
 
 /*
- * Make a new directory, or open the existing recording and add its tasks and events to @tasks and
- * @kinds. Returns 0, or a negative error with @err. The caller must always call
- * import_output_close().
+ * If opts->import_into is NULL, make a new directory. Otherwise, open the existing recording
+ * opts->import_into. In this case, note the recording's tasks in @tasks, and set the members
+ * next_id and bytes of @kinds for the recording's events. Returns 0, or a negative error with @err.
+ * The caller must always call import_output_close().
  */
 int import_output_open(struct import_output *out, const struct opts *opts,
 		       struct import_tasks *tasks, struct import_kinds *kinds, struct uft_err *err);

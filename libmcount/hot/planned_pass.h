@@ -14,11 +14,12 @@
  * opted in if its function has PLAN_FILTER. A call is opted out if its function has PLAN_NOTRACE. A
  * call is unfinished until the call returns.
  *
- * A thread can be open only while no unfinished call is opted out, and no ENTRY is held back. If
- * the plan has PLAN_OPT_IN_FILTER, a thread can be open only within a call that is opted in. In an
- * open thread, a call of a function without a rule is recorded as if there were no plan. In this
- * state, thread->calls is planned.pass, and the fast paths push and pop frames as without a plan.
- * The fast paths work only while probe_skips is true. To announce a new plan, the recorder clears
+ * A thread can be open only while no unfinished call is opted out, and no ENTRY is held back. With
+ * -t, time= or -C, the probe holds back ENTRYs until it knows if the calls will be recorded. If the
+ * plan has PLAN_OPT_IN_FILTER, a thread can be open only within a call that is opted in. In an open
+ * thread, a call of a function without a rule is recorded as if there were no plan. In this state,
+ * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. The fast
+ * paths work only while probe_skips is true. To announce a new plan, the recorder clears
  * probe_skips (plan_update.h).
  *
  * When a fast path pushes a frame, the frame has no struct planned_frame. planned.open_base is the
@@ -32,7 +33,8 @@
  *
  * - A call whose values are captured, if planned_is_alike() is true for the called function
  *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
- *   open_frame and is thread->fast_base. Therefore planned_leave_open() handles the return.
+ *   open_frame, and thread->fast_base is this frame. The fast paths never end the frame
+ *   thread->fast_base. Therefore planned_leave_open() handles the return.
  * - A call of a function whose rule only opts out. The call has a frame whose time is OPEN_OUT.
  *   Until this call ends, the thread is barred: no call within this call is recorded.
  * - A call that is deeper than the limit of depth. With -finstrument-functions the call has a
@@ -73,8 +75,8 @@ static inline void planned_settle(struct thread *t)
 }
 
 /*
- * True when thread->calls is planned.skip_out (an open call is opted out) or planned.skip_outside
- * (no open call is opted in).
+ * True when thread->calls is planned.skip_out (an unfinished call is opted out), or
+ * planned.skip_outside (no unfinished call is opted in).
  */
 static inline bool planned_skips(const struct thread *t)
 {
@@ -126,8 +128,8 @@ static inline void planned_note_pass(struct planned *p, uint64_t addr)
 }
 
 /*
- * After a call has begun or ended: changes the state of @t to THREAD_OPEN or THREAD_READY, if @t
- * meets the conditions of one of these states. Otherwise, the state does not change.
+ * Called after a call has begun or ended. If @t meets the conditions of THREAD_OPEN or of
+ * THREAD_READY, this function changes the state of @t to that state.
  *
  * @pf: belongs to the frame t->top
  */

@@ -40,8 +40,9 @@ static inline uint64_t native_place(uintptr_t def, uint64_t mask)
 }
 
 /*
- * HOT, with the GIL. Returns the facts about the function that @def defines, or 0 if the first
- * entry of a search for @def does not contain these facts. Calls no other function.
+ * HOT, with the GIL. Returns the facts about the function that @def defines. Looks only at the
+ * entry at which a search for @def begins. Returns 0 if this entry does not contain the facts.
+ * Calls no other function.
  */
 static inline name_facts natives_known_facts(const struct py_method_def *def)
 {

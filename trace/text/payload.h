@@ -112,8 +112,9 @@ static inline void fst_add_double(struct fst_text *text, double value)
 }
 
 /*
- * Copies bytes without memcpy(3), which may be a recorded function. The barriers keep compilers
- * from replacing the loops by a call of memcpy().
+ * Copies bytes without a call of memcpy(3), which may be a recorded function. Compilers turn a
+ * memcpy() of 8 bytes into a load and a store. The barriers keep compilers from replacing the loops
+ * by a call of memcpy().
  */
 static inline void fst_copy(char *to, const char *from, size_t len)
 {
@@ -147,9 +148,10 @@ static inline void fst_add_bytes(struct fst_text *text, const void *bytes, size_
 }
 
 /*
- * Add at most @max bytes of @string, which may be NULL. This function may run between the calls of
- * @begin and @end of the recorder (seam/recorder.h). There, functions of libc are forbidden. The
- * one exception is strnlen(): this function calls strnlen() if the string does not fit into @text.
+ * Add at most @max bytes of @string, which may be NULL. The library may call fst_add_string()
+ * between begin() and end() of struct utrail_trace_recorder (seam/recorder.h). Between begin() and
+ * end(), the only permitted function of libc is strnlen(). fst_add_string() calls strnlen() if the
+ * string does not fit into @text.
  */
 void fst_add_string(struct fst_text *text, const char *string, size_t max);
 

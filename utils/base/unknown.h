@@ -34,7 +34,7 @@ void unknown_offer(struct unknown *u, const char *name);
 /*
  * Set the error. Returns @code.
  *
- * @what: the kind of word, as in "unknown field"
+ * @what: the kind of the word. With "field", the error begins with "unknown field"
  * @expected: "some of" or "one of"
  * @more: a text after the known words, for example ", or a counter"; "": no text
  */

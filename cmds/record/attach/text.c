@@ -71,7 +71,7 @@ struct range {
 /*
  * A look at all threads.
  *
- * @wanted: for each change, true when it must be made and no thread prevents it
+ * @wanted: for each change, true when the change must be made or undone, and no thread prevents it
  * @ranges: the ranges of the wanted changes, sorted
  */
 struct look {
@@ -294,8 +294,8 @@ bool text_is_in(const struct attached *w, const struct attach_change *c)
 }
 
 /*
- * Tells the probe whether the change is taken out of the text. When a module is loaded again, the
- * probe makes only those changes in it that were not taken out.
+ * Tells the probe whether the change is taken out of the program's code. When a module is loaded
+ * again, the probe makes the module's changes again, except the changes that were taken out.
  */
 static void tell_probe(const struct attached *w, const struct attach_change *c, uint8_t is_out)
 {

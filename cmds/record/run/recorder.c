@@ -171,10 +171,11 @@ static int make_address(struct control *ctl, struct uft_err *err)
 }
 
 /*
- * Each process, thread and conversation needs descriptors, so the limit on descriptors is raised.
- * The program gets the old limit back (launch.c). Conversations of probes may use an eighth of the
- * descriptors, but at most TALKS_MAX. Connections that have sent no HELLO yet may use another
- * eighth, but at most STRANGERS_MAX (control/control.c).
+ * The recorder needs descriptors for each process, each thread and each conversation with a probe
+ * (control/control.h). So the recorder raises its limit on descriptors. The program gets the old
+ * limit back (launch.c). Conversations may use an eighth of the descriptors, but at most TALKS_MAX.
+ * Connections that have sent no HELLO yet may use another eighth, but at most STRANGERS_MAX
+ * (control/control.c).
  */
 #define FILES_WANTED 65536
 #define TALKS_MAX    4096

@@ -14,8 +14,8 @@
 #define EIGHTBYTE 8U
 
 /*
- * The loader may take a limited number of steps. Going to an entry is one step. Going forward by
- * this many bytes is one more step.
+ * The loader may take a limited number of steps. Going to an entry is one step. On the way to the
+ * next sibling, each BYTES_PER_STEP bytes are one more step.
  */
 #define BYTES_PER_STEP 16
 /* The most bytes of the definition of an enum. The output of compilers needs far fewer. */

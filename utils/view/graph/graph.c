@@ -304,8 +304,8 @@ static int show_session(const struct graph *graph, const struct tree *tree, size
 }
 
 /*
- * Show all programs, the newest first, and then the calls without a session. Returns the number of
- * shown programs, or a negative errno.
+ * Show the program of each session, the newest first. Then show the calls without a session.
+ * Returns the number of shown elements of tree->roots, or a negative errno.
  */
 static int show_sessions(const struct graph *graph, const struct tree *tree, struct sink *sink)
 {

@@ -251,9 +251,9 @@ static int add_event(struct aggregate *agg, const struct event_span *span,
 }
 
 /*
- * HOT: add calls, up to the first event that is not an ENTRY or EXIT of a function with a row.
- * Returns the number of events before that event. A CPU cannot predict the order of ENTRY and EXIT,
- * so masks replace branches.
+ * HOT: add calls. Stops at the first event that is neither an ENTRY nor an EXIT, or whose function
+ * has no row. Returns the number of events before that event. A CPU cannot predict the order of
+ * ENTRY and EXIT, so masks replace branches.
  */
 static size_t add_plain_calls(struct aggregate *agg, const struct event_span *span)
 {

@@ -381,8 +381,9 @@ export class Supplier {
 	}
 
 	/**
-	 * Calls onProgress() with the server's progress in summing up calls, while an answer is
-	 * missing. If a request fails, stops at once. At the end, calls onProgress(null).
+	 * Repeatedly requests the server's progress in summing up calls, and passes the progress to
+	 * onProgress(). Stops when this.waiting is empty, when the server has ended, or when a
+	 * request for the progress fails. At the end, calls onProgress(null).
 	 */
 	async #followSums() {
 		if (this.isFollowing) return;
@@ -400,8 +401,9 @@ export class Supplier {
 	}
 
 	/**
-	 * Requests the visible calls if they are missing. Only one request runs at a time. After the
-	 * answer the page is drawn again, and requests the calls that are then visible.
+	 * Requests the visible calls if they are missing. Only one request runs at a time. When the
+	 * answer has arrived, the page draws itself again. If other calls are visible by then, the
+	 * page requests them.
 	 * @param {Range} view
 	 * @param {number} width in pixels
 	 * @param {import("../model/task.js").Task[]} tasks
