@@ -157,10 +157,10 @@ int insns_move(struct insns *insns, const struct insn_text *text, uint64_t from,
 	       struct insn_code *out, struct uft_err *err);
 
 /*
- * Moves all of [@from, @until) of @text. Moved jumps with a target in the range lead to the moved
- * code. So the program enters the old range only at the first byte, unless code outside of the
- * range refers to other bytes of the range. Returns 0, or -EXDEV with the reason in @err, for
- * example if the range contains a call.
+ * Moves all of [@from, @until) of @text. If a moved direct jump has a target in the range, this
+ * jump leads to the moved target. The function does not check whether code outside of the range
+ * refers to the range. Returns 0, or -EXDEV with the reason in @err, for example if the range
+ * contains a call.
  */
 int insns_move_all(struct insns *insns, const struct insn_text *text, uint64_t from, uint64_t until,
 		   struct insn_code *out, struct uft_err *err);

@@ -1,4 +1,7 @@
-/* Steps that every record takes: reading the clock, reserving room, committing. */
+/*
+ * Steps that every record takes: reading the clock, reserving room, committing. The words HOT and
+ * WARM are explained in libmcount/hot/probe.h.
+ */
 #ifndef UTRAIL_LIBMCOUNT_HOT_H
 #define UTRAIL_LIBMCOUNT_HOT_H
 

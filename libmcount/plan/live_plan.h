@@ -51,8 +51,8 @@ struct live_plan {
 };
 
 /*
- * HOT, for an address that was not seen lately. Returns the entry of its function, or NULL when the
- * plan does not list the function.
+ * HOT (libmcount/hot/probe.h). Hooks call this function when @addr is not in their cache (struct
+ * planned_known). Returns the plan's function that contains @addr, or NULL when there is none.
  */
 static inline const struct live_func *plans_find(const struct live_plan *plan, uint64_t addr)
 {

@@ -62,8 +62,8 @@ struct tracedat_buffer {
  * @has_other_clocks: the times need a correction by another machine's clock, but utrail makes no
  *         such correction
  * @has_text: a buffer was stored as text
- * @damage, @nr_damage: a line for each of the first TRACEDAT_NOTES_MAX damaged parts, which are
- *         left out, and the number of all damaged parts
+ * @damage: a line for each of the first TRACEDAT_NOTES_MAX damaged parts
+ * @nr_damage: the number of all damaged parts. These parts are left out
  */
 struct tracedat {
 	int fd;
@@ -96,11 +96,14 @@ struct tracedat {
 
 /*
  * Read all parts of the file except the records. Damaged parts are noted and left out. Returns 0,
- * or a negative error with @err: -EINVAL when @path is no trace.dat of version 6 or 7, or when the
- * method of compression is unknown, -EDQUOT when the file needs more memory or has more unpacked
- * bytes than @limit allows, -EBADMSG when damage hides the offset of the records, -EFBIG when a
- * part of version 6 is too large, -ENOSYS when this build cannot unpack the file, -ENOMEM, or an
- * error of open(2) or read(2).
+ * or one of these errors with @err:
+ *
+ * - -EINVAL: @path is no trace.dat of version 6 or 7, or the method of compression is unknown.
+ * - -EDQUOT: the file needs more memory, or has more unpacked bytes, than @limit allows.
+ * - -EBADMSG: damage hides the offsets of the records.
+ * - -EFBIG: a part of a version 6 file, or a packed list of options, is too large.
+ * - -ENOSYS: this build cannot unpack the file.
+ * - -ENOMEM, or an error of open(2) or read(2).
  *
  * If an error is returned, the caller must still close @file.
  */

@@ -46,7 +46,7 @@ uint32_t rule_set_add(struct rule_set *set, const struct trigger *trigger);
 /*
  * Call this function when the specs in @filters, taken together, opt out the function @subject. If
  * one of these specs, taken alone, would opt in @subject, a rule with PLAN_FILTER is added. No
- * function uses the added rule.
+ * function uses this rule. The rule only shows that a filter opts in a function.
  */
 void rule_set_note_opted_in(struct rule_set *set, struct filters *filters,
 			    const struct filter_subject *subject);

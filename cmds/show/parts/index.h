@@ -18,7 +18,7 @@
 /*
  * A task. The members describe the part of the recording that was read.
  *
- * @name, @pid, @tid: as the page shows them
+ * @name, @pid, @tid: as the web page shows them
  * @start_ns, @end_ns: times relative to the beginning of the recording
  * @depth: the number of levels of calls
  * @points: the events
@@ -68,8 +68,7 @@ struct indexed_task {
  * @processes: executions in JSON, separated by commas; @nr_left_out of them were left out
  * @sources: JSON members (sources_put()); empty before everything is read
  * @base_ns: the time when the recording began
- * @zero_ns: the time of the first record, relative to @base_ns; in a time range, a time with a
- *         unit counts from the first record
+ * @zero_ns: the time of the first record, relative to @base_ns
  * @is_done: reading has ended; an error is in @failure
  * @ended_ns: the time when @is_done was set, by the monotonic clock
  */

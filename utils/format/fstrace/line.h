@@ -25,8 +25,8 @@ static inline bool fst_is_key_char(char c)
 }
 
 /*
- * Parse a line of @len bytes, without its newline. Returns NULL on success, or the error, which is
- * at the byte *@wrong_at.
+ * Parse a line of @len bytes, without its newline. Returns NULL on success, or a text about the
+ * error. In the case of an error, *@wrong_at is the offset of the error in the line.
  */
 const char *fst_line_parse(const char *text, size_t len, struct fst_line *line, size_t *wrong_at);
 

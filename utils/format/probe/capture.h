@@ -103,7 +103,7 @@ enum box_op {
 	BOX_TEXT,	     /* @a: offset of the pointer, @b: offset of the length */
 	/*
 	 * @a: offset of the pointer to the first element. @b: offset of the pointer to the
-	 *     address after the last element. @c: bytes of an element
+	 *     byte after the last element. @c: bytes of an element
 	 */
 	BOX_RANGE,
 	BOX_COUNTED,  /* @a: offset of the pointer, @b: offset of the count, @c: element size */

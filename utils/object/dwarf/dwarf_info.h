@@ -105,7 +105,7 @@ struct dwarf_func {
 /*
  * Starts as { 0 } and ends with dwarf_info_deinit().
  *
- * @funcs: sorted by address; the file's first function at each address
+ * @funcs: sorted by address. If several functions have the same address, only one is kept
  * @enums, @structs: definitions of the enums and structs that occur in parameters and results of
  *         @funcs (enumdef.h and structdef.h in utils/spec/args)
  * @texts: memory of all names

@@ -13,8 +13,9 @@
 #include "utils/object/elf_file.h"
 
 /*
- * The maximum number of bytes to read from split units and their files: SPLIT_READ_PER_BYTE times
- * the size of dwarf_splits.from, plus SPLIT_READ_MORE_MB MiB, which small modules need.
+ * The maximum number of bytes to read from split units and their files is SPLIT_READ_PER_BYTE times
+ * the size of dwarf_splits.from, plus SPLIT_READ_MORE_MB MiB. Without the added MiB, the maximum
+ * could be too low for a small module.
  */
 #define SPLIT_READ_PER_BYTE 16
 #define SPLIT_READ_MORE_MB  64U

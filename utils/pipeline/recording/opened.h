@@ -44,8 +44,8 @@ bool opened_note(struct opened *opened, const struct event *event);
 
 /*
  * Update @opened for the program's calls before @until_ns, directly from the buffer of a source.
- * Stop at the first record that is not a call of the program, or has a payload. Returns false when
- * memory is short.
+ * Stop at the first record that has a payload, or that is no call of the program. Returns false
+ * when memory is short.
  */
 bool opened_skim(struct opened *opened, struct plain_records *records, uint64_t until_ns);
 

@@ -20,9 +20,9 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 /*
  * @next is the ENTRY of an outermost call of a kernel function. @record_ns is the time of the
  * task's next record. True when @record_ns is within the call, and nearer to the beginning of the
- * call than to the end. A task within the kernel writes no records. So the result true means that
- * the task has written the record before the call, and that the clocks of the probe and of the
- * kernel differ.
+ * call than to the end. A task within the kernel writes no records. So if the function returns
+ * true, the task wrote the record first, and then made the call. The times are in the wrong order,
+ * because the clocks of the probe and of the kernel differ.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)
@@ -42,9 +42,10 @@ static bool is_entered_late(const struct kernel_calls *calls, const struct queue
 }
 
 /*
- * Returns the time at which @next is due. Inexact clocks may put @next on the wrong side of the
- * task's next record. If @next belongs before the record, the result is a nanosecond before the
- * record. If @next belongs after the record, the result is the time of the record.
+ * Returns the time at which @next is due. This is normally next->time_ns. But inexact clocks may
+ * put an ENTRY or EXIT on the wrong side of the task's next record. If @next is wrongly after this
+ * record, the result is a nanosecond before the record. If @next is wrongly before this record, the
+ * result is the time of the record.
  */
 static uint64_t due_ns(const struct kernel_calls *calls, const struct queued *next)
 {
@@ -245,7 +246,8 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 		events[nr] = event_of(next);
 		/*
 		 * The clocks of the probe and of the kernel differ. If an ENTRY or EXIT seems to be
-		 * earlier than the program's last record, the event gets the time of that record.
+		 * earlier than the program's record that was read last, the event gets the time of
+		 * this record.
 		 */
 		if (is_call(next))
 			events[nr].time_ns = MAX(due, src_user_last_ns(calls->user));

@@ -138,7 +138,7 @@ export function decodeCalls(bytes) {
 }
 
 /**
- * Makes the flame graph from nodes in the order of a walk, callers first.
+ * Makes the flame graph from nodes in depth-first order: each caller comes before its callees.
  * @param {[depth: number, name: string, calls: number, total: number][]} nodes
  * @param {(name: string) => number} numberOf returns the number of the function with this name
  * @param {(func: number) => boolean} isLeftOut
