@@ -13,10 +13,10 @@ struct pipeline;
 struct trace_data;
 
 /*
- * Call this function when a view has ended and had nothing to show. Prints the reason. Prints
- * nothing if @pipe, the pipeline of the view, was stopped, or if a file was damaged. Reads the
- * recording again: first without the options that leave calls or other data out of the view, and
- * then with one of these options at a time.
+ * Call this function when a view has ended and had nothing to show. Prints the reason. @pipe is the
+ * pipeline of the view. If @pipe was stopped (pipeline.is_stopped), or has found a damaged file,
+ * prints nothing. Otherwise reads the recording again: first without the options that leave calls
+ * or other data out of the view, and then with one of these options at a time.
  */
 void no_result_explain(const struct opts *opts, const struct pipeline *pipe);
 

@@ -1,6 +1,6 @@
 /*
- * `utrail convert`: makes a standard data directory from a compact one. It also makes a compact
- * directory from a standard or compact one.
+ * `utrail convert`: writes a copy of a data directory. With --compact the copy is a compact
+ * directory, otherwise a standard directory. The original may be of either kind.
  */
 #include <dirent.h>
 #include <errno.h>

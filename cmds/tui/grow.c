@@ -11,8 +11,9 @@
 /* The time between two checks of the recording. */
 #define LOOK_NS	      300000000ULL
 /*
- * The pause before graph and report are read again, as a multiple of the time that reading takes.
- * The pause is at least REST_LEAST_NS.
+ * While the recording grows, it is read again and again for the graph and the report. After each
+ * reading there is a pause. The pause is REST_FACTOR times as long as the reading, but at least
+ * REST_LEAST_NS.
  */
 #define REST_FACTOR   10
 #define REST_LEAST_NS 1000000000ULL

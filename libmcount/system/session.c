@@ -66,8 +66,8 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * The address space for a ring, frames, tables, and the program. A process whose limit (ulimit -v)
- * leaves less is not recorded.
+ * The free address space that a process needs for the probe's ring, frames and tables, and for its
+ * own memory. If the limit of a process (ulimit -v) leaves less, the process is not recorded.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 
@@ -137,8 +137,8 @@ void probe_stop(void)
 }
 
 /*
- * The longest wait until the recorder has ended the recording, 0.1 seconds. During the wait, other
- * processes may still record.
+ * probe_finish() waits until the recorder has ended the recording, but at most 0.1 seconds. During
+ * the wait, other processes may still record.
  */
 #define FINISH_STEPS   10
 #define FINISH_STEP_NS 10000000

@@ -28,8 +28,8 @@ uint32_t capture_args(const struct capture_step *head, const struct arch_regs *r
 uint32_t capture_retval(const struct capture_step *head, const struct arch_regs *regs, uint8_t *to);
 
 /*
- * HOT: writes the length of the string that @step reads, in two bytes, and then the string. Returns
- * the length of the string.
+ * HOT: runs @step, which reads a string. Writes two bytes with the length of the string, and then
+ * the string. Returns the length.
  *
  * @to: CAPTURE_TEXT_ROOM bytes
  */

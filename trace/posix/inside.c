@@ -73,8 +73,8 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * If the previous owner of the word ended inside of a stream, or left a stream by
-		 * siglongjmp(3), @turn is still odd.
+		 * While a thread is inside of a stream, @turn is odd. If the word's previous owner
+		 * ended inside, or left the stream by siglongjmp(3), @turn is still odd.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);

@@ -8,7 +8,7 @@
 #include "utils/base/err.h"
 
 /*
- * A member of each object with a watched descriptor. container_of() leads from it to the object.
+ * Each object with a watched descriptor contains this struct. container_of() finds the object.
  *
  * @serve: a function that the control thread calls when the descriptor is ready. The function may
  *         call loop_remove() for any descriptor

@@ -18,8 +18,8 @@ struct bpf_becoming;
  * @becoming: a list of incomplete executions. An execve(2) has several records. The first record
  *            adds the new execution to the list, and the last record removes the execution
  * @spare: unused structs for @becoming
- * @leaders: maps a pid to a struct bpf_leader. A process has this struct when its first thread has
- *           ended, or when the last of its other threads has ended
+ * @leaders: maps the pid of a process to a struct bpf_leader. A process gets this struct only if
+ *           its first thread ends before another of its threads
  * @nr_broken: the number of records that could not be understood, or could not be kept
  * @strings: the texts of the current record, each with its NUL
  */

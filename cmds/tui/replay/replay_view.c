@@ -8,8 +8,8 @@
 #include "utils/base/containers/vec.h"
 
 /*
- * The number of lines that get their numbers in one step of the work. A step takes a few
- * milliseconds. Keys are checked between two steps.
+ * The number of lines that replay_view_work() adds to the view. A call of replay_view_work() takes
+ * a few milliseconds. Keys are checked between two calls.
  */
 #define WORK_LINES  (8ULL * PAGE_LINES)
 /* With one key press, at most this many calls are folded. */
@@ -312,8 +312,8 @@ static bool reaches_line(struct replay_view *view, uint64_t at)
 }
 
 /*
- * Searches for the next call by the caller of the call @of. The search begins at line @from.
- * Returns false when this caller makes no more calls, or when the user ends the search.
+ * Finds the next call that the caller of @of makes. The search begins at line @from. Returns false
+ * when this caller makes no more calls, or when the user ends the search.
  */
 static bool find_sibling(struct replay_view *view, uint64_t from, const struct replay_line *of,
 			 uint64_t *found)
@@ -766,8 +766,8 @@ static uint64_t first_call_ns(const struct replay_view *view, const char *name)
 }
 
 /*
- * Makes lines, if pages.can_seek is set, until a mark (struct replay_mark) is later than @time_ns
- * or the user presses a key. Returns the result of replay_pages_at_time() for @time_ns.
+ * Returns replay_pages_at_time() for @time_ns. If pages.can_seek is set, first adds lines until a
+ * mark (struct replay_mark) is later than @time_ns, or until the user presses a key.
  */
 static uint64_t line_before(struct replay_view *view, uint64_t time_ns)
 {

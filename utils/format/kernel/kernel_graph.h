@@ -37,8 +37,9 @@ struct kernel_graph {
 };
 
 /*
- * Parse @format, the text of the format file of the event @event of the system "ftrace". Returns
- * false if the event is not a call, or has no address of a function.
+ * Parse the format file "events/ftrace/<event>/format". @event is the name of the event, and
+ * @format is the text of the file. Returns false if the event is not the entry or the exit of a
+ * function, or if its records have no address of the function.
  */
 bool kernel_graph_of(struct text event, struct text format, struct kernel_graph *graph);
 

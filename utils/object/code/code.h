@@ -37,8 +37,9 @@ struct code_table {
  * @name: NULL when no symbol has the address @start
  * @table: the index of the function's table of landing pads, counted from 1; 0: none
  * @has_frames: an entry of the call frame information (FDE) begins at @start
- * @is_framed: the call frame information marks a signal frame, or the FDE adds rules for the
- *         function's first byte (DWARF 4, 6.4.2). Such a function is not entered by calls
+ * @is_framed: no call enters the function. The call frame information shows this in one of two
+ *         ways. The CIE says that signals enter the function, or the FDE adds rules that hold from
+ *         the function's first byte on (DWARF 4, 6.4.2)
  * @has_own_unwinder: the function has a personality routine that uses no tables. The personality
  *         routines of compilers use tables, so this routine belongs to the program's own unwinder
  * @is_guessed: the true end is unknown; @end is the start of the next function, or the end of the

@@ -12,13 +12,13 @@
 
 /*
  * A source is a stream of events ordered by time (doc/internals/add-a-source.md). There are three
- * kinds of sources, with events of one task, of all tasks, or of no task:
+ * kinds of sources:
  *
- *  of one task    the task's records (src_user), and the queue of the task's other events
- *                 (merger.h): a lane merges the records with the queue
- *  of all tasks   a file of one CPU (src_perf, src_kernel), or proc.dat (src_proc): a merger
- *                 reads all these files, and queues each task's events
- *  of no task     extern.dat (src_extern): merged with the lanes
+ * - Sources of one task: the task's records (src_user), and the queue of the task's other events
+ *   (merger.h). Each task has a lane (lane.c), which merges the sources of the task.
+ * - Sources of all tasks: the files of the CPUs (src_perf, src_kernel), and proc.dat (src_proc).
+ *   A merger reads all these files, and puts each event into the queue of the event's task.
+ * - A source of no task: extern.dat (src_extern). merge.c merges its events with the lanes.
  */
 struct source;
 struct queued;
@@ -65,8 +65,8 @@ struct source_ops {
 
 	/*
 	 * For a merger: write the next calls of the kernel to @calls, up to an event of another
-	 * kind or task. Returns the number of calls; if it is 0, read() must be called. NULL: the
-	 * source has no such calls.
+	 * kind or task. Returns the number of calls. If the number is 0, the caller must call
+	 * read(). The member is NULL if the source never has calls of the kernel.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -128,7 +128,7 @@ struct kernel_losses {
  * @newcomers: gets the tasks that have events, but are not in task.txt; NULL: not needed
  * @takes_notes: if true, the sources fill in @losses, and store the names and parents of tasks.
  *               True only for merger_survey(), and for the merger of a growing recording
- * @wants_points: events other than calls and times off the CPU are shown
+ * @wants_points: points (EVENT_POINT) are shown
  */
 struct source_context {
 	struct trace_data *data;

@@ -13,11 +13,12 @@
  * @has_locations: some filter is about source files
  * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
  *         ignored
- * @uses: the flags of @actions that the specs use. If a spec matches a function of the recording,
- *        @uses includes all flags of the spec. If a spec matches no function, @uses includes only
- *        the spec's flags in FILTERS_OPT_IN, and none if the spec is for kernel functions. If the
- *        recording grows during the reading, @uses includes all flags of all specs. Flags that
- *        clearing_left() leaves out are not included
+ * @uses: the flags of @actions that the filters and triggers use. Each filter or trigger that
+ *        matches a function of the recording adds all its flags. A filter or trigger that matches
+ *        no function adds only its flags in FILTERS_OPT_IN, but no flags if it is for kernel
+ *        functions. If the recording grows during the reading, each filter and trigger adds all
+ *        its flags, even without a match. A flag that later triggers clear or replace may be
+ *        left out (clearing_left())
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

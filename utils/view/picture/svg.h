@@ -1,6 +1,6 @@
 /*
- * Draws call trees as flame graphs (SVG). The caller chooses the number that a box shows by its
- * width, such as the time of a call (svg_style.value).
+ * Draws call trees as flame graphs (SVG). The width of a box shows a number, such as the time of a
+ * call. The caller chooses this number (svg_style.value).
  */
 #ifndef UTRAIL_VIEW_SVG_H
 #define UTRAIL_VIEW_SVG_H
@@ -11,10 +11,10 @@
 /*
  * The meaning and look of the boxes.
  *
- * @value: returns the number that the box shows by its width. If the box of a node would be
- *         narrower than 0.1 pixels, the node and its descendants get no boxes
+ * @value: returns the number that the width of the node's box shows. If the box would be narrower
+ *         than 0.1 pixels, the node and its descendants get no boxes
  * @put_color: writes the colour as in CSS
- * @put_tip: writes the text of the tool tip; @all: the sum of the numbers of all drawn trees
+ * @put_tip: writes the text of the tool tip; @all: the number that the width of the picture shows
  */
 struct svg_style {
 	uint64_t (*value)(const struct tree_node *node);

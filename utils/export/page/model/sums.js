@@ -45,11 +45,12 @@ export function openAt(task, from) {
 
 /**
  * Counts the calls that were entered or left in the range, as `report -r` does. If a call is open
- * at the range's beginning, the time of the call counts from the first entry or exit (of any call)
- * in the range. If a call is open at the range's end, the time of the call counts up to the last
- * event in the range. Some calls stand for time off the CPU. If the first entry or exit in the
- * range belongs to such a call, the calls that are open at the range's beginning are unknown
- * (starts_inside in utils/pipeline/stages/stg_calls.c).
+ * at the range's beginning, its time begins at the first entry or exit of any call in the range. If
+ * a call is open at the range's end, its time ends at the last event in the range.
+ *
+ * Some calls stand for time off the CPU. If the first entry or exit in the range belongs to such a
+ * call, `report -r` does not know which calls are open at the range's beginning (may_be_inside() in
+ * utils/pipeline/stages/stg_calls.c). In this case, knowsOpen is false.
  */
 class RangeSummer {
 	/**
