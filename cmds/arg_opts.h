@@ -9,8 +9,8 @@
 #include "utils/spec/args/argrules.h"
 
 /*
- * Parse opts->specs into @rules, which must be empty. The rules keep the order in which they take
- * effect. Returns 0, -ENOMEM, or -ERR_USAGE with the error message in @err.
+ * Parse opts->specs into @rules, which must be empty. The order of @rules is the order in which the
+ * rules are applied. Returns 0, -ENOMEM, or -ERR_USAGE with the error message in @err.
  */
 int arg_opts_parse(const struct opts *opts, struct argrules *rules, struct uft_err *err);
 

@@ -11,10 +11,10 @@
 struct opts;
 
 /*
- * Parse opts->specs into opts->filters, and the texts of --signal, --watch, --Event,
- * --trace-include, --trace-exclude, --patch and --unpatch into their members of @opts. May be
- * called again after specs were added. Returns 0, -ENOMEM, or -ERR_USAGE. For -ERR_USAGE, @err
- * names the option, the column and the error.
+ * Parse opts->specs into opts->filters. Parse also the arguments of --signal, --watch, --Event,
+ * --trace-include, --trace-exclude, --patch and --unpatch, and store the results in other members
+ * of @opts. May be called again after specs were added. Returns 0, -ENOMEM, or -ERR_USAGE. For
+ * -ERR_USAGE, @err names the option, the column and the error.
  */
 int filter_opts_parse(struct opts *opts, struct uft_err *err);
 void filter_opts_free(struct opts *opts);

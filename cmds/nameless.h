@@ -6,8 +6,8 @@
 #include "utils/pipeline/recording/data.h"
 
 /*
- * Warn about programs and libraries of @data that do not name their own functions. Call
- * nameless_warn() after all output: only functions that were shown as addresses cause a warning.
+ * Warn about each program or library of @data if its symbols name none of its functions, and the
+ * output shows some of these functions as addresses. So call nameless_warn() after all output.
  */
 void nameless_warn(const struct opts *opts, const struct trace_data *data);
 

@@ -83,8 +83,8 @@ static bool find_time(const struct posix_importing *im, uint64_t ns, uint64_t *t
 }
 
 /*
- * Finds the task of an event. Events about the stream come from no process, so they belong to a
- * task that is made for the log.
+ * Finds the task of an event. An event without a process, such as POSIX_TRACE_OVERFLOW, belongs to
+ * a task that is made for the log.
  */
 static struct import_task *find_task(struct posix_importing *im, const struct posix_log *log,
 				     bool *is_full)

@@ -18,10 +18,11 @@ struct browser_command {
 };
 
 /*
- * Make the command from a part of $BROWSER. The part is split at blanks, without a shell. @args is
- * empty when there are only blanks, and NULL when there is not enough memory.
+ * Make @command from @text, a part of $BROWSER. @text is split at blanks, without a shell.
+ * command->args is empty when @text has only blanks, and NULL when there is not enough memory.
  *
- * @address: replaces each "%s", or becomes the last argument; "%%" is a percent sign
+ * @address: replaces each "%s" of @text. If @text has no "%s", @address becomes the last argument.
+ *           "%%" is a percent sign
  */
 void browser_command_init(struct browser_command *command, const char *text, const char *address);
 void browser_command_deinit(struct browser_command *command);

@@ -1,6 +1,7 @@
 /*
- * Fast paths for common calls and returns that the stubs do not handle. The thread must be in the
- * state THREAD_OPEN, or, for returns, in THREAD_OPEN or THREAD_BARRED (state.h).
+ * Fast paths for common calls and returns that the stubs do not handle. At a call, the thread must
+ * be in the state THREAD_OPEN. At a return, the state must be THREAD_OPEN or THREAD_BARRED
+ * (state.h).
  */
 #ifndef UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
 #define UTRAIL_LIBMCOUNT_PLANNED_OPEN_H
@@ -83,10 +84,9 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of a thread in the state THREAD_OPEN or THREAD_BARRED. Does nothing if
- * the frame is not thread->fast_base, or if the frame is planned.open_base. The fast paths of the
- * stubs and of hot/fast.h never end the frame thread->fast_base. Returns false when nothing was
- * done.
+ * Ends the innermost frame of a thread in the state THREAD_OPEN or THREAD_BARRED, if the frame is
+ * thread->fast_base and not planned.open_base. The fast paths of the stubs and of hot/fast.h end
+ * the frames above thread->fast_base. Returns false when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)
 {
@@ -128,8 +128,9 @@ static inline bool planned_fast_bar(struct thread *t, uint64_t slot, uint64_t re
 }
 
 /*
- * True when the thread knows that @addr has a rule for which planned_is_alike() is false. A thread
- * does not know the rule of a function that the thread has forgotten or has not called yet.
+ * True when the thread's cache (struct planned_known) has the function at @addr, and
+ * planned_is_alike() is false for this function. The cache lacks functions that the thread has not
+ * called yet, and functions that were dropped from the cache.
  */
 static inline bool planned_knows_rule(const struct thread *t, uint64_t addr)
 {

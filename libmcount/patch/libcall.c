@@ -15,13 +15,15 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * A GOT slot that is bound holds the function's address. The address becomes the site's target, and
- * the slot gets the address of the site's stub.
+ * Each hooked GOT slot has a struct call_site and a stub. If the slot is bound, it holds the
+ * address of a function. The probe stores this address in call_site.target, and stores the address
+ * of the stub in the slot.
  *
  * A slot that is not bound yet leads to the dynamic linker. At the first call the linker would
- * overwrite the address of the site's stub. The linker finds the slot by a relocation in the table
- * at DT_JMPREL. So the probe gives the module a copy of that table. In the copy, the relocations of
- * hooked slots point to the sites' targets. Binding works or fails as it would without the probe.
+ * overwrite the address of the stub. The linker finds the slot by a relocation in the table at
+ * DT_JMPREL. So the probe gives the module a copy of that table. In the copy, the relocation of a
+ * hooked slot points to call_site.target, and the linker stores the function's address there.
+ * Binding works or fails as it would without the probe.
  */
 
 /*
@@ -285,10 +287,9 @@ static const char *name_of(const struct module *m, const ElfW(Rela) * rela)
 }
 
 /*
- * If site->function is 0, first stores in site->function the function to which the linker will most
- * likely bind the call of @name. If site->function is now a function of the probe, finds the
- * function that the call would reach if there were no probe. Stores the found function in another
- * member of @site.
+ * If site->function is 0, sets site->function to the function to which the linker will most likely
+ * bind the call of @name. If site->function is then a function of the probe, @site also gets the
+ * function that the call would reach without the probe. If @name is NULL, does nothing.
  */
 static void find_function(struct call_site *site, const char *name)
 {
@@ -362,8 +363,8 @@ static void hook_module(const struct plan_call_site *sites, uint32_t nr, uint32_
 			continue;
 
 		/*
-		 * Skip a lazy slot if its relocation is not at the index that the file states. The
-		 * linker would bind such a slot without our knowledge.
+		 * Skip a lazy slot if the relocation with the index sites[i].reloc is not for this
+		 * slot. The linker would bind such a slot without our knowledge.
 		 */
 		if (is_lazy && (sites[i].reloc >= nr_relocs ||
 				relocs[sites[i].reloc].r_offset + m.bias !=

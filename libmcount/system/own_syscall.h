@@ -11,10 +11,11 @@
 /*
  * If the probe makes a system call that a seccomp filter forbids, the kernel may kill the program.
  * So the probe reads each filter before the program installs the filter (seal_before_filter()). The
- * probe makes only system calls that all filters allow with any arguments. It uses own_syscall(),
- * or asks seal_allows() before a system call. In a conversation with the recorder, libc makes some
- * system calls for the probe. The probe cannot check each of them, and asks seal_may_talk() once
- * before a conversation (doc/internals/hot-path.md, "Sealed programs").
+ * probe makes a system call only if all filters allow the call, whatever its arguments are. The
+ * probe uses own_syscall(), or asks seal_allows() before a system call. In a conversation with the
+ * recorder, libc makes some system calls for the probe. The probe cannot check each of these calls.
+ * So the probe asks seal_may_talk() once before the conversation (doc/internals/hot-path.md,
+ * "Sealed programs").
  */
 #define SEAL_NUMBERS 512
 

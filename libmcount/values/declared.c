@@ -377,8 +377,8 @@ static bool open_place(struct thread *t, struct utrail_trace_place *place)
 	place->owner = t;
 	place->at = data + sizeof(struct event_data);
 	/*
-	 * The payload may not use the last word of the free room. end_declared() stores a whole
-	 * word of zeros directly after the payload.
+	 * The payload must not use the last word of the free room, because end_declared() stores a
+	 * whole word of zeros directly after the payload.
 	 */
 	place->room = MIN((uint64_t)(p->end - data) - sizeof(struct event_data) - sizeof(uint64_t),
 			  longest());

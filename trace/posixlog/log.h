@@ -137,11 +137,11 @@ int pxt_log_writer_begin(struct pxt_log_writer *writer, int fd, const struct pxt
 int pxt_log_writer_resume(struct pxt_log_writer *writer, int fd, unsigned char *buffer);
 /*
  * Save the records that the former writer has appended since its last pxt_log_sync(). Called after
- * pxt_log_writer_resume(). The bytes are untrusted, so the log ends before the first invalid
- * record.
+ * pxt_log_writer_resume(). The records of the former writer are untrusted, so the log ends before
+ * the first invalid record.
  *
- * @begin: the records before this position are in the file
- * @nr_pending: the bytes after @begin that are in writer->buffer
+ * @begin: the former writer's bytes before this position are in the file
+ * @nr_pending: the number of the bytes from @begin on, which are in writer->buffer
  */
 int pxt_log_recover(struct pxt_log_writer *writer, uint64_t begin, size_t nr_pending);
 /*

@@ -33,7 +33,7 @@
  *
  * @len: bytes in @buf
  * @flushed: number of bytes that sink_flush() has taken out of @buf
- * @write: writes @len bytes, or returns a negative errno
+ * @write: a function that writes the bytes that it gets, or returns a negative errno
  * @failed: the first failure of @write, or of the code that makes the output (sink_fail()). After a
  *         failure, output is dropped. At the end, the caller calls sink_flush(), which returns
  *         @failed. During the output, a caller that can stop early checks @failed

@@ -21,9 +21,9 @@
 int deps_rules(const struct executions *executions, struct files *files, struct sink *sink);
 
 /*
- * Compare the rules that deps_rules() would write with the rules of @declared. Write the
- * dependencies that @declared lacks, as comments in a makefile. Only dependencies on files below
- * the working directory of the recording's first execution are written.
+ * Find the dependencies that deps_rules() would write, and that the rules of @declared lack. Write
+ * them as makefile comments. Only dependencies on files below the working directory of the
+ * recording's first execution are written.
  */
 int deps_undeclared(const struct executions *executions, struct files *files,
 		    const struct make_rules *declared, struct sink *sink);
@@ -40,15 +40,15 @@ int deps_used_by(const struct executions *executions, struct files *files, uint3
 		 struct sink *sink);
 
 /*
- * Write a comment of a makefile for each file that one execution has written, and that another
+ * Write makefile comments: one line for each file that one execution has written, and that another
  * execution has read but not written. The read may be earlier than the write.
  */
 void deps_read_again(const struct executions *executions, const struct files *files,
 		     struct sink *sink);
 
 /*
- * Write a comment of a makefile for each command that ran again with the same arguments, directory
- * and inputs. The command whose repetitions took the longest time in total is first.
+ * Write makefile comments: one line for each command that ran again with the same arguments,
+ * directory and inputs. The command whose repetitions took the longest time in total is first.
  */
 int deps_run_again(const struct executions *executions, const struct files *files,
 		   struct sink *sink);

@@ -10,10 +10,10 @@
  * A value is split into pieces of 24 bits, the lowest bits first. Each record has one piece.
  * Payloads are not used, since uftrace 0.13 would stop at an unknown payload.
  *
- * - The low 32 bits of the address are the counter's id. The next 16 bits of the address are the
- *   low 16 bits of the piece.
- * - The depth has the upper 8 bits of the piece.
- * - COUNTER_PIECE_MORE in the depth means that the next record, with the same time and id, has
+ * - The low 32 bits of the record's address are the counter's id. The next 16 bits of the address
+ *   are the low 16 bits of the piece.
+ * - The record's depth has the upper 8 bits of the piece.
+ * - If the depth has the bit COUNTER_PIECE_MORE, the next record has the same time and id, and has
  *   another piece.
  */
 #define COUNTER_PIECES_MAX 3

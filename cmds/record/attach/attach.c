@@ -26,9 +26,9 @@
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Write the patches into the program's text. The probe then raises the semaphores of the program's
- * events. If threads do not leave the first instructions of a function, the function stays
- * unchanged. The probe counts such functions.
+ * Write the patches into the program's text. A thread within the bytes of a patch can prevent the
+ * write. After PUT_IN_TRIES attempts, the patches that are still prevented are left out. The probe
+ * then counts the missing patches, and raises the semaphores of the program's events.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {

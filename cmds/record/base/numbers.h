@@ -24,9 +24,9 @@
 pid_t numbers_of_thread(pid_t os_pid, pid_t tid);
 
 /*
- * Find the child of process @os_pid that has the number @pid in its own namespace. The child may be
- * in another namespace than its parent. Returns the child's number in the recorder's namespace, or
- * 0 when there is no such child.
+ * Search the children of process @os_pid for the child whose number in the child's own namespace is
+ * @pid. The child may be in another namespace than its parent. Returns the child's number in the
+ * recorder's namespace, or 0 when there is no such child.
  */
 pid_t numbers_of_child(pid_t os_pid, pid_t pid);
 

@@ -17,7 +17,8 @@
  * The current system call of a task.
  *
  * @id: SYSCALL_NONE when the call is not watched
- * @path: the path of the file before the call. The call may move or remove the file
+ * @path: if the call may move or remove the file on which it acts: the path of the file before the
+ *         call. For other calls, @path is empty
  */
 struct traced_call {
 	enum syscall_id id;

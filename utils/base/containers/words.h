@@ -35,9 +35,13 @@ void words_deinit(struct words *words);
 #define cleanup_words cleanup(words_deinit)
 
 /*
- * Append @word so that a shell reads it as one word: unchanged if possible, or else "quoted". A
- * word with control characters becomes $'quoted', which bash and zsh read. A word with '!', but
- * without an apostrophe, becomes 'quoted'.
+ * Append @word in a form that a shell reads as one word. The first of these rules that applies
+ * determines the form:
+ *
+ * - A word that needs no quotes is unchanged.
+ * - A word with control characters becomes $'quoted', which bash and zsh read.
+ * - A word that contains '!', but no apostrophe, becomes 'quoted'.
+ * - Any other word becomes "quoted".
  */
 void words_quote(const char *word, struct strbuf *out);
 

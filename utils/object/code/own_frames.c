@@ -169,8 +169,9 @@ static int add_v8(const struct elf_file *file, const struct code *code, const st
 }
 
 /*
- * Some coroutines share one stack: each switch copies the stack's content away and back. So an
- * address on the stack does not identify a call. Code that adds the same register to the stack
+ * Some coroutines share one stack. A switch saves the frames of one coroutine elsewhere, and copies
+ * the saved frames of the next coroutine to the stack. So frames of several calls may have the same
+ * address, and the address does not identify a call. Code that adds the same register to the stack
  * pointer and to the frame pointer most likely switches coroutines.
  */
 #define SLICES	    "it copies pieces of the stack, so no return address of the process is replaced"

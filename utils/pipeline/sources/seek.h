@@ -18,9 +18,9 @@
  */
 
 /*
- * Move the position of @src to the start of a record. No record was read from @src before the call.
- * @src->end_offset is already set. All records before the new position are earlier than @time_ns. A
- * record after the new position may be earlier or later than @time_ns.
+ * Move the position of @src to the start of a record. @src->end_offset must be set before the call.
+ * No record must have been read from @src. All records before the new position are earlier than
+ * @time_ns. A record after the new position may be earlier or later than @time_ns.
  *
  * Returns false, with @src unchanged, if the file must be read from its start. The reason may be
  * that the file is short or damaged, that its times are out of order or count from 1970, or that no
