@@ -215,8 +215,7 @@ static enum MHD_Result note_header(void *self, enum MHD_ValueKind kind, const ch
 
 /*
  * Adds the headers that all answers have. The headers forbid browsers to cache the answer, to guess
- * the answer's type, to show the answer in a frame, and to send the answer's address to other
- * servers.
+ * the answer's type, to show the answer in a frame, and to send the answer's URL to other servers.
  */
 static void add_headers(struct MHD_Response *response, const char *type)
 {
@@ -229,8 +228,8 @@ static void add_headers(struct MHD_Response *response, const char *type)
 	mhd.add_response_header(response, "Referrer-Policy", "no-referrer");
 	mhd.add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
 	/*
-	 * For an HTML page, this is only a part of the policy. The page itself contains the other
-	 * part, with the checksums of the scripts.
+	 * For an HTML page, this header has only a part of the Content-Security-Policy. The page
+	 * itself contains the other part, with the checksums of the scripts.
 	 */
 	mhd.add_response_header(response, "Content-Security-Policy",
 				is_page ? "frame-ancestors 'none'; base-uri 'none'; "

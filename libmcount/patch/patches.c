@@ -112,7 +112,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
 	 * The stub of a patch with PLAN_PATCH_SILENT contains only the moved code. If no code was
-	 * moved, this stub is empty, and @at is the address of the next stub.
+	 * moved, this stub is empty, and the patch leads to the next patch's stub, which begins at
+	 * @at. The code of a stub for an entry begins at ARCH_ENTRY_STUB_START.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START

@@ -97,8 +97,8 @@ static struct numbers judge_all(const struct sock_fprog *program)
 }
 
 /*
- * The recorder's address can contain a number of system call filters (control_address_filters()).
- * Adds 1 to this number, in each of this process's copies of the address. A program that this
+ * If the recorder's address contains the number of system call filters (control_address_filters()),
+ * adds 1 to this number. Changes each copy of the address in this process. A program that this
  * process executes finds the address in its environment, and inherits the counted filters.
  */
 static void expect_one_more(void)

@@ -220,8 +220,8 @@ static int put_chrome_events(struct export *ex, const struct event_span *span, s
 
 /*
  * Write the line for the beginning or the end of an execution, without "args" and without the
- * closing brace. "id2" gets the number of the process instead of the pid, because another process
- * may reuse the pid.
+ * closing brace. "id2" contains @process of the execution, a number that is never reused. Another
+ * process may reuse the pid.
  */
 static void put_execution_edge(struct export *ex, const struct exec_slice *slice, bool is_begin)
 {
@@ -260,8 +260,8 @@ static void put_execution_args(struct export *ex, const struct exec_slice *slice
 
 /*
  * Writes each execution of a program as an async slice, which is not on the thread's track. Slices
- * on a thread's track must not cross each other. A call of a function may begin before a program's
- * execution ends, and continue after that end.
+ * on a thread's track must not cross each other. But a function's call that is open at an execve(2)
+ * may end on the track only after the execve(2), when the execution has already ended.
  */
 static int put_executions(struct export *ex, struct uft_err *err)
 {

@@ -15,9 +15,9 @@
 #define READ_AT_ONCE 128
 
 /*
- * Calls of the kernel from one source are read together. They may be later than the next event of
- * another source, but by at most AHEAD_NS. A larger AHEAD_NS would make reading faster, but would
- * leave more queues unsorted.
+ * Calls of kernel functions are read together if they come from one source. These calls may be
+ * later than the next event of another source, but by at most AHEAD_NS. A larger AHEAD_NS would
+ * make reading faster, but would leave more queues unsorted.
  */
 #define AHEAD_NS 100000
 
@@ -120,9 +120,9 @@ struct run {
 };
 
 /*
- * Find the source with the earliest event. Up to the time *@until_ns, the events of this source
- * precede the events of all other sources. Returns the index of the source, or -1 if there are no
- * events.
+ * Find the source with the earliest event, and set *@until_ns. Up to this time, the events of the
+ * source precede the events of all other sources. Returns the index of the source, or -1 if there
+ * are no events.
  */
 static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 {
@@ -148,8 +148,8 @@ static ssize_t find_first(const struct merger *feed, uint64_t *until_ns)
 }
 
 /*
- * If the next events of @src are calls of the kernel, read these calls into run->calls. Returns the
- * number of these calls.
+ * If the next events of @src are calls of kernel functions, read these calls into run->calls.
+ * Returns the number of these calls.
  */
 static size_t read_calls(struct source *src, struct run *run, uint64_t until_ns)
 {
@@ -448,8 +448,8 @@ static int adopt_strays(struct merger *feed)
 			free(stray.event.data);
 	}
 	/*
-	 * vec_grow() derives the capacity of feed->strays from their number, which is smaller now.
-	 * It does no harm that the real capacity is larger.
+	 * vec_grow() derives the capacity of feed->strays from feed->nr_strays, which becomes
+	 * smaller here. The real capacity is larger than vec_grow() assumes, which does no harm.
 	 */
 	feed->nr_strays = nr_left;
 	return ret;

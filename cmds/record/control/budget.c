@@ -7,8 +7,8 @@
 
 /*
  * If recorded calls cost more than room(), budget_decide() chooses functions to leave out until the
- * remaining calls cost at most AIM * room(). If the remaining calls cost nearly room(), a small
- * rise of their cost would require more functions to be left out.
+ * remaining calls cost at most AIM * room(). The rest of room() is a reserve. If the cost of the
+ * remaining calls rises a little, budget_decide() leaves out no further function.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */

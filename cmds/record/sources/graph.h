@@ -9,8 +9,8 @@
 #include "utils/base/err.h"
 
 /*
- * True when the tracer and all its settings work in @instance_fd, the directory of a tracing
- * instance (Linux 6.13 and later).
+ * True when the function_graph tracer and all its settings work in a tracing instance. They work
+ * there in Linux 6.13 and later. @instance_fd: the directory of the instance
  */
 bool graph_fits_instance(int instance_fd);
 

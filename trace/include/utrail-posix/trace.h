@@ -2,9 +2,9 @@
  * POSIX Trace: streams of events that a process records about itself or about another process. See
  * posix_trace(3).
  *
- * The interface is that of POSIX.1-2017, options TRC, TEF, TRL, TRI and TMO. A name that earlier
- * issues of POSIX spell in another way is defined in both spellings. Programs in C (C89 or later)
- * and in C++ can include this header.
+ * The interface is that of POSIX.1-2017, options TRC, TEF, TRL, TRI and TMO. If earlier issues of
+ * POSIX spell a name in another way, this header defines both spellings. Programs in C (C89 or
+ * later) and in C++ can include this header.
  */
 #ifndef _UTRAIL_POSIX_TRACE_H
 #define _UTRAIL_POSIX_TRACE_H

@@ -460,10 +460,9 @@ static bool belongs(const struct compile *compile, size_t at, size_t source)
 		return !links;
 	case ROLE_LANGUAGE:
 		/*
-		 * -x sets the language of the files after -x. But clangd moves the source to the
-		 * end of the command, so that every -x option would apply to the source. Therefore
-		 * the -x options after the source are left out. If the command has a single source,
-		 * no -x option is left out.
+		 * -x sets the language of the files after -x. If the command has several sources,
+		 * the -x options after this source are left out. clangd moves the source to the end
+		 * of the command, and would apply these options to the source.
 		 */
 		return at < source || compile->nr_sources == 1;
 	default:

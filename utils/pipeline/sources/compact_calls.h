@@ -20,7 +20,8 @@
  * @last_ns: the time of the last record before these calls
  *
  * Returns the number of events, or a negative errno with @err. The number is 0 if the next call is
- * later than @until_ns, or if the next record must be read as bytes (compact_file_read()).
+ * later than @until_ns, if the block has no more calls, or if compact_block_rest() must decode the
+ * rest of the block.
  */
 ssize_t compact_calls(struct stg_calls *calls, struct compact_cursor *cursor, uint64_t last_ns,
 		      struct event *events, size_t max, uint64_t until_ns, struct uft_err *err);
@@ -35,8 +36,8 @@ void compact_call_event(const struct compact_coder *coder, const struct compact_
 			uint64_t last_ns, struct event *event);
 
 /*
- * If compact_step() has returned false, read the token at @state->in with compact_block_other(),
- * and update @state. Returns the result of compact_block_other().
+ * Called when compact_step() has returned false. Reads the token at @state->in with
+ * compact_block_other(), and updates @state. Returns the result of compact_block_other().
  */
 struct compact_state;
 enum compact_found compact_odd_call(struct compact_block *block, struct compact_state *state,

@@ -67,10 +67,17 @@ void struct_defs_deinit(struct struct_defs *defs);
  * Add "KEY BYTES FIELD,FIELD,..." or "KEY BYTES =SHAPE". Returns 0, -ENOMEM, or -EINVAL for an
  * invalid text. In the case of -EINVAL nothing is added.
  *
- * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a number of bytes: i u (integers), f (16: IEEE
- * 754's binary128), c, p, e (an enum; ":ENUM" follows), t (a struct; if the struct's fields are
- * defined, ":KEY" follows), b (a boxed struct). "*N" after TYPE makes an array of N elements,
- * ".SHIFT+WIDTH" after TYPE makes a bit-field.
+ * FIELD is NAME@OFFSET/TYPE. TYPE is a letter and a size in bytes. The letters:
+ *
+ * - i, u: a signed or unsigned integer
+ * - f: a floating-point number. With 16 bytes, the format is IEEE 754's binary128
+ * - c: a character
+ * - p: a pointer
+ * - e: an enum. ":ENUM" follows the size
+ * - t: a struct. If the struct's fields are defined, ":KEY" follows the size
+ * - b: a boxed field (struct_field.is_boxed)
+ *
+ * "*N" after TYPE makes an array of N elements. ".SHIFT+WIDTH" after TYPE makes a bit-field.
  */
 int struct_defs_parse(struct struct_defs *defs, const char *text, size_t len);
 

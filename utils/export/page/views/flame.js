@@ -137,8 +137,8 @@ export class FlameView {
 	keyOf(node) { return this.app.recording.keys[node.func]; }
 
 	/**
-	 * Returns the label of a node. If the label is too long for the node's box, the box shows
-	 * name(node) instead.
+	 * Returns the label of a node. A subclass may return a longer label than name(node). If
+	 * this label is too long for the node's box, the box shows name(node).
 	 * @param {FlameNode} node
 	 */
 	label(node) { return this.name(node); }
