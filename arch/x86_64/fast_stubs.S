@@ -97,9 +97,9 @@
 	.endm
 
 /*
- * Under a plan: looks up the call of \addr, with return slot \slot, in thread->calls. Both operands
- * are valid after SAVE_FOR_LOOK_UP. While probe_skips is false, the macro goes to \useless
- * without a look-up.
+ * Under a plan: looks up the call of \addr, with return slot \slot, in thread->calls. The macro
+ * uses these two operands only after SAVE_FOR_LOOK_UP has changed %rsp. While probe_skips is false,
+ * the macro goes to \useless without a look-up.
  *
  * - If a call is to get no frame and no record, and ends no frames, the macro itself returns from
  *   the stub, without a taken jump.
@@ -285,8 +285,8 @@
 	.endm
 
 /*
- * Ends a call. \slot: the return slot of the call. The macro stores in this slot the address at which
- * the program continues. \beyond: the label of FAST_LEAVE_BEYOND.
+ * Ends a call. \slot: the return slot of the call. The macro stores in this slot the address at
+ * which the program continues. \beyond: the label of FAST_LEAVE_BEYOND.
  */
 	.macro FAST_LEAVE slot, unguarded, beyond, written, other
 	FAST_GUARD \unguarded
@@ -315,8 +315,9 @@
 	.endm
 
 /*
- * Drops a call whose ENTRY was held back. If the ENTRY was written before the call returned, goes to
- * \written instead.
+ * Ends a call for which FAST_LEAVE has gone to \beyond. If the call's ENTRY is already written,
+ * goes to \written. If the ENTRY is still held back, and the call was not longer than the time of
+ * -t, the macro drops the call.
  */
 	.macro FAST_LEAVE_BEYOND slot, written, maybe_admitted, other
 	cmpq	THREAD_HELD_LIMIT(%rcx), %rdi

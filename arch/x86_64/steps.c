@@ -16,7 +16,7 @@
  *  m  ModRM                                        w  16 bits
  *  M  ModRM and 8 bits                             z  16 or 32 bits
  *  Z  ModRM and 16 or 32 bits                      v  16, 32 or 64 bits
- *  3  ModRM, and 8 bits if its register is 0 or 1  e  16 and 8 bits
+ *  3  ModRM, and 8 bits if ModRM.reg is 0 or 1     e  16 and 8 bits
  *  4  like 3, but with 16 or 32 bits               o  an address
  *  j  a distance of 8 bits                         J  a distance of 32 bits
  *  -  no instruction, a prefix, or another map

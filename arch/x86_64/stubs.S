@@ -16,9 +16,11 @@
  *
  * The CPU predicts a `ret` by the calls that it has seen. The trampoline has not called the
  * function whose return slot was replaced, so the `ret` of that function would be mispredicted.
- * Therefore a `call` instruction stands directly before the first byte of the trampoline. This
- * `call` makes the trampoline the newest entry of the CPU's return stack, and leads to an indirect
- * jump. Entry stubs and the trampoline return through this `call`.
+ * Therefore entry stubs and the trampoline go back to the program through a `call` instruction
+ * (.Lresume), which stands directly before the first byte of the trampoline. This `call` makes the
+ * trampoline the newest entry of the CPU's return stack. The target of the `call` is .Lgo, which
+ * goes back to the program by an indirect jump.
+ *
  * After an entry stub, the `ret` of the traced function is predicted. After the trampoline, the
  * `ret` of the traced function's caller is predicted. For each traced call, this `call` saves 8 ns
  * after the entry stub, and 2 to 5 ns after the trampoline (hot-path.md).
@@ -201,8 +203,8 @@ END __fentry__
 	.set	own___fentry__, __fentry__
 
 /*
- * Passes a call that the fast path does not handle to probe_entry_guarded(). %rdi is the address of
- * the call's return slot. The guard of the thread, THREAD_BUSY, is already set.
+ * If the fast path does not handle a call, probe_entry_guarded() enters the call. %rdi is the
+ * address of the call's return slot. The guard of the thread, THREAD_BUSY, is already set.
  */
 	.cfi_startproc
 	.cfi_adjust_cfa_offset REGS_BYTES
@@ -231,9 +233,10 @@ END __fentry__
 	.cfi_endproc
 
 /*
- * Leaves the stub after FAST_ADMIT. The new call is opted in, and the stubs have skipped the calls
- * around the new call. A skipped call has no frame. The CPU predicts the `ret` of a skipped call
- * only if the CPU's return stack still has the `call` instruction of the skipped call. Therefore:
+ * Leaves the stub after FAST_ADMIT. The function of the new call has PLAN_FILTER, so the call is
+ * opted in. The stubs have skipped the calls around the new call. A skipped call has no frame. The
+ * CPU predicts the `ret` of a skipped call only if the CPU's return stack still has the `call`
+ * instruction of the skipped call. Therefore:
  *
  * - If a skipped call has not returned yet, the stub leaves by `ret`, and the trampoline leaves by
  *   a jump. The CPU then mispredicts one `ret`, the `ret` of the new call.
@@ -293,15 +296,17 @@ END __fentry__
  * registers. Return values are in rax, rdx, xmm0, xmm1 and st0-1, and -fipa-ra lets callers keep
  * data in the other registers.
  *
- * Unwinders find the trampoline as the caller of a function whose return slot was replaced. A DWARF
- * expression in the trampoline's call frame information looks the slot up in the shadow stacks, as
- * libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3), backtrace(3) and debuggers see
- * the program's own return addresses.
+ * Unwinders find the trampoline as the caller of a function whose return slot was replaced. The
+ * trampoline's call frame information names arch_return_caller as the caller of the trampoline.
+ * arch_return_caller has only call frame information: a DWARF expression that looks the slot up in
+ * the shadow stacks, as libmcount/hot/frames.c does. So C++ exceptions, pthread_cancel(3),
+ * backtrace(3) and debuggers see the program's own return addresses.
  *
- * The expression is valid at the trampoline's first byte, where each walk arrives, and at the
- * preceding byte. The expression must not contain addresses. So the expression computes the address
- * of probe_threads from the program counter. The word 16 bytes before arch_return_caller holds the
- * distance from this word to probe_threads.
+ * The trampoline's call frame information is valid at the trampoline's first byte, where each
+ * unwinder arrives, and at the preceding byte. The expression of arch_return_caller must not
+ * contain addresses. So the expression computes the address of probe_threads from the program
+ * counter. The word 16 bytes before arch_return_caller holds the distance from this word to
+ * probe_threads.
  *
  *	 slot = (CFA - 8) & -8
  *	 for (t = probe_threads; t; t = t->next)
@@ -316,11 +321,11 @@ END __fentry__
  * others. If several frames have the same slot (tail calls), the outermost of these frames holds
  * the program's address. Offsets in the expression are one byte long.
  *
- * A walk meets two frames: that of the trampoline, and that of arch_return_caller. libgcc tells
- * frames apart by their CFAs, so the two CFAs must differ. libunwind always takes the CFA of a
- * frame as the stack pointer of the frame's caller. So the trampoline's rules say: the CFA is %rsp,
- * and %rsp of arch_return_caller is four bytes higher. All values are computed from the CFA without
- * its lowest bits.
+ * An unwinder meets two frames: that of the trampoline, and that of arch_return_caller. In both
+ * frames, the CFA is %rsp. libgcc tells frames apart by their CFAs, so the two CFAs must differ.
+ * Therefore the trampoline's rules say that %rsp of arch_return_caller is CFA + 4. libunwind does
+ * not use this rule: it always takes the CFA of a frame as the stack pointer of the frame's caller.
+ * Both ways lead to the same values, because arch_return_caller drops the lowest bits of its CFA.
  */
 	.balign	16
 	.long	probe_threads - .

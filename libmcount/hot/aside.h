@@ -8,7 +8,7 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * COLD. Called when a signal handler that has interrupted a hook of @t ends by longjmp(3). Ends the
+ * COLD. A signal handler has interrupted a hook of @t, and now jumps out by longjmp(3). Ends the
  * open frames of the thread's aside, and moves the aside's records to the ring of @t.
  */
 void aside_give_up(struct thread *t);
@@ -21,8 +21,8 @@ void aside_forget(struct thread *t);
 
 /*
  * COLD, in a forked child. At the fork, the aside of @t may hold records, and counters of calls
- * that were not recorded. The parent adds these records and counters to the recording. The child
- * adds only later records, and counts only later calls.
+ * that were not recorded. The parent adds these records and counters to the recording. So this
+ * function makes the child skip the records, and sets the child's counters to 0.
  */
 void aside_after_fork(struct thread *t);
 

@@ -11,8 +11,8 @@
 
 #define PAGE_BYTES_MIN 4096
 /*
- * The largest page. A record may fill its page, and the length of a record must fit into the 16
- * bits of event.data_len.
+ * The maximum of PAGE_SIZE, in bytes. A record may fill its page. With this maximum, the length of
+ * each record fits into the 16 bits of event.data_len.
  */
 #define PAGE_BYTES_MAX (64U << 10)
 
@@ -321,7 +321,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 
 /*
  * Handle a record that is not an event: a change of the page's time, or padding. Padding is
- * skipped, and its delta is added to the page's time, unless the delta is WITHDRAWN_NO_TIME.
+ * skipped. The delta of padding is added to the page's time, but WITHDRAWN_NO_TIME adds nothing.
  */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)

@@ -526,11 +526,10 @@ static int add_start(struct code *code, struct code_start start)
 }
 
 /*
- * True when one of the first @nr functions of @code has the same range as @func. If the function in
- * @code has no name, the function in @code gets the name of @func.
+ * True when one of the first @nr functions of @code has the same range as @func. If the found
+ * function has no name, it gets the name of @func.
  *
- * @next: index of the function to compare first; becomes the index after the function that was
- *         found
+ * @next: index of the function to compare first; becomes the index after the found function
  */
 static bool has_framed(struct code *code, size_t nr, const struct code_func *func, size_t *next)
 {

@@ -35,7 +35,7 @@ static double load_real(const struct arg_value *value, bool is_big)
 /*
  * True when @term is about the value of @spec.
  * @place: the position of @spec among the specs with the same spec->kind, from 1. For a value on
- *         the stack, @place is the index
+ *         the stack, term->index is compared with @place, and not with spec->index
  */
 static bool is_meant(const struct argspec *spec, const struct cond_term *term, unsigned place)
 {

@@ -132,9 +132,9 @@ size_t autoargs_count(const char *name, const uint64_t *values, size_t nr)
 }
 
 /*
- * Write the row of a function for uftrace. The octal format of an item becomes hexadecimal, because
- * uftrace 0.13 refuses octal formats. utrail's own readers get the octal formats from
- * autoargs_find().
+ * Write @items, the arguments or the result of the function @name, in the syntax of uftrace. An
+ * octal format becomes hexadecimal, because uftrace 0.13 refuses octal formats. utrail's own
+ * readers get the octal formats from autoargs_find().
  */
 static void put_row(const char *name, const char *items, struct strbuf *out)
 {

@@ -40,9 +40,10 @@ struct tree_details {
  * @addr: the recorded address of the first call; for time off the CPU and for POINTs, the id of the
  *         event
  * @details: only with wants_details
- * @counter: 0: the node is a function, and tree_counters_spread() sets @value. Otherwise, the node
- *         is a counter (with wants_counters), and @counter is the counter's index plus 1
- * @value: for a node that is a counter, the counter's growth in the calls of the parent node
+ * @counter: in the node of a function: 0. In the node of a counter (with wants_counters): the
+ *         counter's index plus 1
+ * @value: in the node of a counter: the counter's growth in the calls of the parent node. In the
+ *         node of a function: the result of the last tree_counters_spread()
  * @is_gone: during tree_finish(): the node's numbers were added to another node
  */
 struct tree_node {
