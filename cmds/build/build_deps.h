@@ -9,8 +9,9 @@
 #include "utils/pipeline/recording/files.h"
 
 /*
- * Write to @sink what @opts request: the answer about one file, or all dependencies.
- * Returns 0, or a negative error with @err.
+ * Write dependencies to @sink. If opts->needs names a file, write the files that this file depends
+ * on. If opts->used_by names a file, write the files that depend on this file. Without these two
+ * options, write the dependencies of all files. Returns 0, or a negative error with @err.
  */
 int build_deps(const struct opts *opts, const struct executions *executions, struct files *files,
 	       struct sink *sink, struct uft_err *err);

@@ -380,9 +380,9 @@ void ask_wait_for_end(const char *dir)
 	struct recorder_name name;
 
 	/*
-	 * While the recorded program runs, the recorder answers. After the end of the program, the
-	 * recorder does not answer. When its work is done, the recorder closes the
-	 * connection.
+	 * While the recorded program runs, the recorder answers, and the answer ends the wait.
+	 * After the end of the program, the recorder does not answer. When the recorder ends, it
+	 * closes the connection, which also ends the wait.
 	 */
 	if (ask_name_of_dir(dir, &name) == 0)
 		ask_once(&name, REQUEST_IS_RUNNING, NULL, WAIT_FOR_END_MS, NULL);

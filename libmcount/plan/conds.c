@@ -245,9 +245,9 @@ static bool real_holds(const struct plan_cond *cond, uint64_t bits)
 }
 
 /*
- * True when a Python value is a number that meets @cond. The number of a float is @real in struct
- * capture_text. For other values, callable_text_number() reads the number from the value's text.
- * If the text is not a number, the result is false.
+ * True when a Python value is a number that meets @cond. If the value is a float, struct
+ * capture_text contains the float's bits (@real). For other values, callable_text_number() reads
+ * the number from the value's text. If the text is not a number, the result is false.
  */
 static bool number_holds(const struct plan_cond *cond, const struct subject *s)
 {

@@ -11,8 +11,9 @@
 #include "utils/format/event_ids.h"
 
 /*
- * Records an event with @len bytes of @payload. A payload that does not fit in a segment is cut. If
- * there is no room, returns false, and counts the event as lost.
+ * Records an event with @len bytes of @payload. A payload is cut if it is too long for a segment of
+ * a ring, or longer than EVENT_DATA_MAX. If there is no room, returns false, and counts the event
+ * as lost.
  *
  * The payload goes into the second ring of @t (utils/format/probe/ring.h). @t->payloads, a struct
  * thread without frames, keeps the position in this ring. The first event of a thread makes the

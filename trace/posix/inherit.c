@@ -81,8 +81,9 @@ void pxt_close_own(int place, uint32_t pid, uint64_t start)
 		if (stream->owner_pid == pid && stream->owner_start == start) {
 			pxt_close_stream(stream);
 			/*
-			 * If the log is not complete, rename the stream's file. The keeper process
-			 * (keeper.h), or a process that opens the log, completes the log later.
+			 * If the stream's log is not complete, rename the stream's file. The keeper
+			 * process (keeper.h), or a process that opens the log, completes the log
+			 * later.
 			 */
 			pxt_left_name(left, nr, stream->serial);
 			if (!pxt_unfinished(stream, bytes) ||

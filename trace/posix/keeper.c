@@ -1,8 +1,8 @@
 /*
  * The keeper is a process that waits until the owner of a stream ends or executes another program.
- * The keeper then completes the log and frees the memory. The owner's wait() does not see the
- * keeper. The keeper has no terminal and none of the owner's descriptors, and calls only
- * signal-safe functions.
+ * The keeper then completes the stream's log, and removes the stream's file from shared memory. The
+ * owner's wait() does not see the keeper. The keeper has no terminal and none of the owner's
+ * descriptors, and calls only signal-safe functions.
  */
 #include "posix/keeper.h"
 

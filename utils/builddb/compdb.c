@@ -262,8 +262,8 @@ static bool is_temporary(const char *path)
 }
 
 /*
- * True when there is nothing to edit: the source is gone, is temporary, or is not a regular file.
- * For example, /dev/null is a device.
+ * True when the source does not exist, or is not a regular file but, for example, a device such as
+ * /dev/null. If @is_build_temporary is false, a source below /tmp also counts as gone.
  */
 static bool is_gone(const struct execution *execution, const char *source, bool is_build_temporary)
 {

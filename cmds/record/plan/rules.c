@@ -180,8 +180,8 @@ static struct plan_cond make_cond(const struct rule_set *set, const struct cond_
 }
 
 /*
- * Appends conditions to the list, unless the list already ends with equal conditions. In this way,
- * functions with the same spec share conditions.
+ * Appends the conditions of @cond to set->conds, unless set->conds already ends with equal
+ * conditions. In this way, functions with the same spec share conditions.
  */
 static void add_conds(struct rule_set *set, const struct cond *cond, struct plan_rule *rule)
 {

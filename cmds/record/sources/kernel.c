@@ -40,7 +40,8 @@
  *
  * @fd: the buffer's file trace_pipe_raw
  * @kept: in a flight recording, the pages that will be written to kernel-cpu<N>.dat
- * @stream: in other recordings, the store's stream of kernel-cpu<N>.dat
+ * @stream: in other recordings, the number of the stream by which kernel->store writes
+ *          kernel-cpu<N>.dat (store.h)
  */
 struct kernel_cpu {
 	struct served served;
@@ -526,8 +527,9 @@ static ssize_t get_any_page(struct kernel_cpu *cpu)
 }
 
 /*
- * Take pages with @get, but at most as many as fit into a buffer. Without this limit, a continuous
- * stream of events would keep the recorder in this loop. Pages that cannot be written are dropped.
+ * Take pages with @get. Stop when @get finds no page, or when more bytes were taken than the
+ * kernel's buffer of one CPU can hold. Without this limit, a continuous stream of events would keep
+ * the recorder in this loop. Pages that cannot be written are dropped.
  */
 static int drain_kernel_cpu(struct kernel_cpu *cpu, ssize_t (*get)(struct kernel_cpu *cpu))
 {

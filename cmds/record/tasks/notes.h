@@ -49,8 +49,8 @@ struct notes {
 void notes_begin(struct processes *procs, struct process *proc);
 
 /*
- * Unmap the rings of @proc. The process has ended, and its rings are empty. The page of its notes
- * stays mapped while a child may use it.
+ * Unmap the rings of @proc. @proc must have ended, and the rings must be empty. The page with the
+ * notes of @proc stays mapped while a forked child of @proc may use the page.
  */
 void notes_end(struct processes *procs, struct process *proc);
 

@@ -20,9 +20,9 @@ uint64_t hash_seed(void)
 }
 
 /*
- * The product with @seed makes each difference in the result depend on the seed. Without this
- * product, a flipped highest bit of a word would always flip the same bits of the result, and the
- * next word could flip these bits back.
+ * Without the multiplication by @seed, a flip of a word's highest bit would always flip the same
+ * bits of the result. A change of the next word could flip these bits back, so that different bytes
+ * have the same hash. With the multiplication, the seed decides which bits change.
  */
 static uint64_t add_word(uint64_t hash, uint64_t word, uint64_t seed)
 {

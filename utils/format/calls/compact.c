@@ -77,8 +77,9 @@ size_t compact_bound(size_t raw_len)
 }
 
 /*
- * The word at offset 40 has three fields: @least, @tokens_len and @is_cut. 19 bits suffice for
- * @tokens_len: a body has less than half a megabyte.
+ * The word at offset 40 has three fields: @least in the highest 12 bits, @tokens_len in the next 19
+ * bits, and @is_cut in the lowest bit. 19 bits suffice for @tokens_len, because a body has less
+ * than half a megabyte.
  */
 #define LEAST_SHIFT 20
 #define TOKENS_MASK ((1U << LEAST_SHIFT) - 1)

@@ -34,8 +34,9 @@ struct kernel_file {
 };
 
 /*
- * The content of kernel_header. Starts as { 0 }, ends with kernel_header_deinit(). The struct
- * points into the text that was decoded, so the text must outlive the struct.
+ * The content of the file kernel_header. The struct starts as { 0 }, and ends with
+ * kernel_header_deinit(). The struct points into the text that was decoded, so the text must
+ * outlive the struct.
  */
 struct kernel_header {
 	struct kernel_layout layout;
@@ -44,8 +45,8 @@ struct kernel_header {
 };
 
 /*
- * Read the text of kernel_header, which has copies of tracefs files (doc/formats/events.md, "Kernel
- * files").
+ * Read the text of the file kernel_header. The text has copies of tracefs files
+ * (doc/formats/events.md, "Kernel files").
  *
  * @is_cut: becomes true if the text ends in the middle of a copy, for example because the recorder
  *          was killed. All copies before the incomplete copy are valid
@@ -58,8 +59,8 @@ void kernel_header_deinit(struct kernel_header *header);
 #define cleanup_kernel_header cleanup(kernel_header_deinit)
 
 /*
- * Write kernel_header: call kernel_header_put_layout() once, and then kernel_header_put_file() for
- * each file.
+ * Make the text of the file kernel_header: call kernel_header_put_layout() once, and then
+ * kernel_header_put_file() for each tracefs file.
  */
 void kernel_header_put_layout(struct strbuf *out, const struct kernel_layout *layout);
 void kernel_header_put_file(struct strbuf *out, const char *name, const char *content, size_t len);
@@ -93,8 +94,8 @@ struct kernel_event_type {
 bool kernel_event_type_of(const struct kernel_file *file, struct kernel_event_type *type);
 
 /*
- * Find the offset and size of the field @name in records with this format file. Returns false if
- * there is no such field.
+ * Find the offset and size, in bytes, of the field @name. @format: the content of a tracefs file
+ * that describes the fields of a record or of a page. Returns false if there is no such field.
  */
 bool kernel_format_find_field(struct text format, const char *name, uint32_t *offset,
 			      uint32_t *size);

@@ -24,7 +24,7 @@ const SHORT = 0.1;
  */
 
 /**
- * Puts short threads that do not overlap into few lines.
+ * Puts short threads into few lines. The threads of a line do not overlap in time.
  * @param {import("./task.js").Task[]} tasks
  * @param {number} length of the recording in ns
  * @param {Set<number>} pinned
