@@ -15,8 +15,8 @@
  * @complete_ns: all events up to this time are in the files and known to @data; UINT64_MAX: the
  *         recording is complete
  * @has_late_entries: see struct pipeline
- * @answer_ns: the latest time in an answer of the recorder. @complete_ns gets this time after
- *         task.txt was read once more
+ * @answer_ns: the latest time in the recorder's answers. All events up to this time are in the
+ *         files. The next follow_look() reads task.txt, and then copies this time to @complete_ns
  * @is_own: the recorder is a process of this command. This command waits for the recorder's
  *         answers without a time limit
  * @is_watched: the output goes to a terminal, where a person looks at each line as it comes

@@ -222,10 +222,11 @@ static const char *skip_parents(const struct aside *aside, const char *at)
 }
 
 /*
- * In a child that a handler has forked: gives up the private memory that has replaced the parent's
- * ring. No recorder reads the private memory. The interrupted hook may have moved records of the
- * aside to the private memory. This function clears the mark of the aside (struct aside_mark), so
- * that these records are moved again, to the child's ring.
+ * Used in a child that a handler has forked. The interrupted hook goes on in the child, and writes
+ * to private memory instead of the parent's ring. No recorder reads the private memory. This
+ * function makes the thread leave the private memory. The hook may have moved records of the aside
+ * to the private memory. So this function also clears the aside's mark (struct aside_mark). Then
+ * these records are moved again, this time to the child's own ring.
  */
 static void leave_ring(struct thread *t)
 {
@@ -262,13 +263,14 @@ static const char *move_records(struct thread *t, struct aside *aside)
 			break;
 		write_held_back(t);
 		/*
-		 * Make room for the record before set_mark(). The mark stores the position of the
-		 * ring. After set_mark(), only the move of this record may change the position.
+		 * Make room for the record before set_mark(). The mark stores the write position of
+		 * the ring. After set_mark(), only the move of this record may change the write
+		 * position.
 		 */
 		hot_reserve(t, emit_ring_bytes(at));
 		/*
 		 * If a handler has forked after skip_parents(), the record at @at may belong to the
-		 * parent. Then the child calls skip_parents() again.
+		 * parent. In this case, the child calls skip_parents() again.
 		 */
 		if (unlikely(at < aside->first))
 			continue;
@@ -310,9 +312,9 @@ static bool empty_at(struct thread *t, const char *at)
 }
 
 /*
- * slow_call() saves the vector registers, and a signal handler may have too little stack for these
- * registers. aside_flush() needs no slow_call(): aside_flush() makes system calls by libc's
- * syscall(), which does not change vector registers.
+ * This function does not use slow_call(), which saves the vector registers on the stack. A signal
+ * handler may have too little stack for these registers. They need not be saved, because this
+ * function makes system calls by libc's syscall(), which does not change vector registers.
  */
 void aside_flush(struct thread *t)
 {
@@ -355,8 +357,8 @@ void aside_give_up(struct thread *t)
 	planned_end_estimate(aside);
 	/*
 	 * If t->has_aside_records is 0, all records were moved. But the handler may have
-	 * interrupted aside_flush() before aside_flush() emptied the aside. Because the handler
-	 * jumps out, aside_flush() does not go on. So the aside is emptied here.
+	 * interrupted aside_flush() before aside_flush() emptied the aside. The handler now ends by
+	 * longjmp(3), so the interrupted aside_flush() never goes on. The aside is emptied here.
 	 */
 	if (!t->has_aside_records) {
 		aside_reset(aside);

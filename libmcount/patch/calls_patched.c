@@ -7,8 +7,8 @@
 #include "utils/base/compiler.h"
 
 /*
- * The possible distances from a function's first byte to its address in records. A landing pad and
- * a call of the hook may come before that address.
+ * The address of a function in records may be a few bytes after the function's first byte. A
+ * landing pad and a call of the hook may come first. These are the possible distances in bytes.
  */
 static const uint8_t begins[] = { 0, 4, 5, 9 };
 

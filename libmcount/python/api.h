@@ -1,6 +1,6 @@
 /*
- * The interpreter's functions that the probe calls, found in any loaded module. The probe is not
- * linked to Python, and needs no header of Python.
+ * The functions of the Python interpreter that the probe calls. The probe is not linked to Python,
+ * and needs no header of Python. It searches all loaded modules for these functions.
  */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_API_H
 #define UTRAIL_LIBMCOUNT_PYTHON_API_H

@@ -35,8 +35,8 @@ bool calls_begin_native(const struct py_c_function *fn, struct py_object *code);
 void calls_end_native(const struct py_method_def *def, struct py_object *code);
 
 /*
- * Clears the guard. Call this function with the GIL, if the fast path of an event has returned
- * FAST_GUARDED or FAST_ASIDE (calls_fast.h).
+ * Clears the thread's guard (hot/guard.h). Call this function with the GIL, if the fast path of an
+ * event has returned FAST_GUARDED or FAST_ASIDE (calls_fast.h).
  */
 void calls_unguard(void);
 

@@ -13,8 +13,8 @@
  * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
  * files contain no symbolic links.
  *
- * @targets: maps the path of a target to a number: 1 + the index in @inputs of the target's newest
- *          input
+ * @targets: maps the path of a target to 1 + an index. The target's newest input has this index in
+ *          @inputs
  * @inputs: the words after the colons of rules
  * @next: the index of the next older input of the same target, or MAKE_RULES_NONE
  */

@@ -3,8 +3,8 @@
  *
  * Three kinds of parts of the file must not overlap, so that no byte is read for two parts: the
  * records of CPUs, the tables of instances (version 6), and the sections (version 7). As an
- * exception, the section of a buffer may overlap other parts, because this section contains the
- * records of CPUs.
+ * exception, a section of the type TRACEDAT_BUFFER may overlap other parts, because such a section
+ * contains records of CPUs.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

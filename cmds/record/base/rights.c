@@ -107,8 +107,9 @@ static bool has_more_than_its_user(const struct ids *ids)
 /*
  * A process may name a file, and then execute a setuid program before the recorder opens the file.
  * The recorder must not use the new rights of the process for this file. So if @known is set, this
- * thread takes the rights of the user @known->uid: the process connected to the recorder as this
- * user. If this user is root, this thread takes the rights of the current user of the process.
+ * thread takes the rights of the user @known->uid. This was the user of the process when the
+ * process connected to the recorder. If this user was root, the process cannot have gained rights.
+ * In this case, this thread takes the rights of the current user of the process.
  */
 static int enter_rights(pid_t pid, const struct peer *known, struct rights *before)
 {

@@ -13,22 +13,22 @@
  * @enums: the enums seen so far, by name
  * @structs: the definitions made so far, by key
  * @keys: for each struct: the key of the definition that lists the struct's fields
- * @container_keys: for each container: the key of the definition with the container's shape
- *                  (utils/spec/args/shape.h)
- * @box_keys: for each struct that has containers or strings: the key of the definition with the
- *            struct's shape
+ * @container_keys: for each container: the key of the definition that contains the container's
+ *                  shape (utils/spec/args/shape.h)
+ * @box_keys: for each struct that has containers or strings: the key of the definition that
+ *            contains the struct's shape
  * @types: for each struct: the struct's type, on the heap
- * @boxed: those keys in @keys that belong to structs with containers or strings
+ * @boxed: the keys of the definitions of structs that have containers or strings
  * @skeleton: the skeleton of the current unit; NULL: the current unit is not split
  * @is_gnu_c: gcc has compiled the current unit from C
  * @nesting: the number of definitions that have begun and are not complete
- * @shapeless: while above 0, no shapes are made: a shape would need an incomplete definition
+ * @shapeless: while above 0, no shapes are made, because a shape may need an incomplete definition
  * @steps: the number of entries that may still be read
  * @text_bytes: the number of bytes of names that may still be kept
  * @is_too_much: @steps or @text_bytes was used up, and reading has ended
  *
- * @keys, @container_keys, @box_keys and @types are maps. In these maps, a struct or container is
- * looked up by the address of the struct or container in the debug information.
+ * @keys, @container_keys, @box_keys and @types are maps. They find a struct or container by its
+ * address in the debug information.
  */
 struct dwarf_loader {
 	struct dwarf_info *info;
@@ -117,8 +117,9 @@ const char *dwarf_struct_shape(struct dwarf_loader *loader, Dwarf_Die *die, cons
 			       const char **key);
 
 /*
- * Store the definition "KEY @text". KEY is @name, with a number if another type of this name has
- * another definition. Returns the key, or NULL.
+ * Store the definition "KEY @text", unless it is stored already. KEY is @name. If another
+ * definition already has this key, KEY is "NAME#2", "NAME#3", and so on. Returns the key, or NULL
+ * on failure.
  */
 const char *dwarf_add_definition(struct dwarf_loader *loader, const char *name, const char *text);
 

@@ -20,12 +20,14 @@
  *
  * @name: demangled; "<hex>" for an address without a symbol
  * @others: the other names of the function (demangle_others()); NULL: none
- * @call_text: "name();" as a terminal shows a leaf without arguments, escaped. The first @shown_len
- *             bytes of @call_text are the name. The first @call_len - 1 bytes are "name()"
+ * @call_text: "name();", or "name;" if the name has its own brackets. This text stands for a call
+ *             without arguments and without callees. The name is escaped for terminals
+ * @shown_len: the length of the name in @call_text
+ * @call_len: the length of @call_text
  * @id: the index of the function in arrays that a view keeps
- * @count_id: if the compiler made this function as a copy of another function, or as a part of
- *            another function, the id of that other function; else @id. Nested calls with the same
- *            count_id are recursion
+ * @count_id: usually @id. If the compiler made this function as a copy or a part of another
+ *            function, the @count_id of the other function. Nested calls with the same count_id
+ *            are recursion
  * @sym: NULL: there is no symbol
  * @module: NULL: a pseudo function, or an address outside of all modules
  */
@@ -111,8 +113,8 @@ struct module *module_set_kernel(struct module_set *set);
 #define KERNEL_MODULE_PATH "[kernel]"
 
 /*
- * Find the kernel's function at @addr. KERNEL_ADDR_BIT must be set in @addr. Callers of this
- * function need no address space (session.h). Not thread-safe.
+ * Find the kernel's function at @addr. KERNEL_ADDR_BIT must be set in @addr. No address space
+ * (session.h) is needed, because all sessions share the kernel's functions. Not thread-safe.
  *
  * Returns 1 with *@func, 0 if kallsyms has no symbol, or a negative errno with @err.
  */

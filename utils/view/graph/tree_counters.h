@@ -27,9 +27,9 @@ struct tree_counters {
 void tree_counters_find(struct tree_counters *counters, const struct event_kinds *kinds);
 
 /*
- * For the node of each function, set @value to the growth of the counter @number in the function's
- * calls, including callees. @value is at least the sum of the callees' values, even if a reading of
- * the counter is missing.
+ * For each node of a function, set tree_node.value to the growth of the counter @number in the
+ * function's calls, including callees. The value is at least the sum of the callees' values, even
+ * if a reading of the counter is missing.
  */
 void tree_counters_spread(const struct tree *tree, uint32_t number);
 

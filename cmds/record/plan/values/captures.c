@@ -54,8 +54,8 @@ static void move_specs(struct argspecs *to, struct argspecs *from)
 /*
  * Sets the size of the box of each container in @list. All boxes have the same limit in bytes:
  * BOXES_BYTES divided by the number of containers in @list, rounded down to a multiple of 4, but at
- * least BOX_BYTES_MIN. A box gets room for @elements elements, or for fewer elements if @elements
- * elements exceed the limit.
+ * least BOX_BYTES_MIN. A box has room for @elements elements. If so many elements need more bytes
+ * than the limit, the box has room for fewer elements.
  */
 static void size_boxes(struct argspecs *list, unsigned elements)
 {
