@@ -42,9 +42,10 @@ static bool is_linker_of_system(const char *linker)
 }
 
 /*
- * Returns the greatest address at which a segment of the program may end. For ET_EXEC, this address
- * is below the memory of a dynamic linker that runs as a program. For ET_DYN, addresses are offsets
- * in a free area that is large enough for all segments.
+ * Returns the greatest address at which a segment of the program may end. For ET_EXEC, this limit
+ * is below the memory of a dynamic linker that runs as a program. For ET_DYN, the dynamic linker
+ * chooses a free area that is large enough for all segments. So the limit for ET_DYN only keeps the
+ * sums of addresses and sizes from overflowing.
  */
 static uint64_t greatest_end(const struct elf_file *file)
 {
@@ -54,8 +55,8 @@ static uint64_t greatest_end(const struct elf_file *file)
 }
 
 /*
- * True when the segments have ascending addresses and do not overlap. The dynamic linker maps each
- * segment at its address, even over the linker's own code.
+ * True when the segments have ascending addresses, do not overlap, and do not end beyond
+ * greatest_end(). Otherwise, the dynamic linker could map a segment over the linker's own code.
  */
 static bool has_plain_segments(const struct elf_file *file)
 {

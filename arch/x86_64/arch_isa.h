@@ -49,11 +49,12 @@ _Static_assert(__builtin_offsetof(struct arch_regs, rdi) == 4 * 8, "known to arc
 _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch_int_arg");
 
 /*
- * The stack in arch_point_args: registers at the site, the data that the stub pushed, and the
+ * The stack in arch_point_args: the program's registers, the data that the stub pushed, and the
  * program's own stack.
  *
  * @back: the return address, which is in the stub
- * @operands: the distance from @back to the struct point_operands
+ * @operands: the address of the struct point_operands minus @back
+ * @site: the address of the jump that leads from the program to the stub
  */
 struct arch_point {
 	uint64_t r15;

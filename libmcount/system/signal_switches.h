@@ -15,9 +15,11 @@ void signal_switches_begin(void);
 bool signal_switches_have(int sig);
 
 /*
- * Called in the probe's signal handler. Does the plan's action for @sig. If @sig is to end the
- * recording, and the program handles @sig (@has_handler), the calls of the program's handler are
- * still recorded. After the program's handler, signal_switches_end() ends the recording.
+ * Called in the probe's signal handler. Does the plan's action for @sig. If this action ends the
+ * recording, and @has_handler is true, the recording goes on while the program's handler runs.
+ * After the program's handler, signal_switches_end() ends the recording.
+ *
+ * @has_handler: the program has a handler for @sig
  */
 void signal_switches_obey(int sig, bool has_handler);
 void signal_switches_end(void);

@@ -188,9 +188,9 @@ int fst_replace_fd(int old, int fd)
 		return fd;
 
 	/*
-	 * Another thread may open a file at any time, and that file may get the number @old.
-	 * dup3() would close the other thread's file. F_DUPFD_CLOEXEC takes the number @old only
-	 * if this number is free.
+	 * If the program has closed @old, another thread may open a file at any time, and the file
+	 * may get the number @old. In this case dup3() would close the other thread's file.
+	 * F_DUPFD_CLOEXEC takes the number @old only if this number is free.
 	 */
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, old);
 

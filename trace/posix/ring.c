@@ -2,10 +2,10 @@
  * Records in the cells of a stream. Any number of writers and readers use the cells without a lock.
  * The memory is untrusted.
  *
- * A writer claims cells by one atomic change of the first cell's word. From this change on, the
- * word holds the pid of the writer and the number of cells, and any process can move @head past the
- * record. When @tail is moved past a record, the record's cells are released. @tail never moves
- * past a record that is being written. See doc/posix-trace.md, "Cells".
+ * A writer claims the cells for a record by one atomic change of the word of the record's first
+ * cell. From this change on, the word holds the pid of the writer and the number of cells, and any
+ * process can move @head past the record. When @tail is moved past a record, the record's cells are
+ * released. @tail never moves past a record that is being written. See doc/posix-trace.md, "Cells".
  */
 #include "posix/posix.h"
 
@@ -226,8 +226,8 @@ static inline __attribute__((always_inline)) int claim_cells(const struct pxt_vi
 
 /*
  * HOT. The record must be written before the check for waiting readers. A memory barrier between
- * the two is needed. This barrier is the change of the head or, if another thread has already moved
- * the head, the change of the fence.
+ * the two is needed. The atomic change of stream->head is this barrier. If another thread has
+ * already moved the head, the atomic change of stream->fence is the barrier.
  */
 int pxt_ring_put(struct pxt_view *view, struct pxt_event *event, const void *data)
 {

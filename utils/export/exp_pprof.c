@@ -55,8 +55,8 @@ enum {
 
 /*
  * @own: for each sample, the increases of all counters in the sample's node
- * @numbers: the numbers of functions, counted from 1 in the order of first use. In the profile,
- *         each function has one location, and the location has the number of the function
+ * @numbers: gives each function a number, counted from 1 in the order of first use. In the profile,
+ *         each function has one location, and the location has the number of its function
  */
 struct pprof {
 	struct tree_counters counters;
@@ -187,9 +187,9 @@ static size_t count_samples(const struct tree *tree)
 }
 
 /*
- * For each node of a function, store one value: the growth of a counter in the node's calls,
- * without the growth in the callees of these calls. The last call of tree_counters_spread() has
- * selected the counter. The values go to every @step-th element of @own.
+ * For each node that is a function and not a counter, store one value: the growth of a counter in
+ * the node's calls, without the growth in the callees of these calls. The last call of
+ * tree_counters_spread() has selected the counter. The values go to every @step-th element of @own.
  */
 static void note_own(const struct tree *tree, uint64_t *own, size_t step)
 {

@@ -259,8 +259,8 @@ static int set_path(struct runner *run, const struct script_config *config)
 
 /*
  * Set the global table `arg` as luajit(1) does: element 0 is the script's path, and config->args
- * begins at element 1. Set the elements of Lua's registry with the indices of enum place, except
- * the elements of the script's functions.
+ * begins at element 1. Also set elements of Lua's registry: the constants of enum place are the
+ * indexes of these elements. The elements of the script's functions are not set here.
  */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)

@@ -1,6 +1,7 @@
 /*
- * Facts about a file that was not compiled for tracing: its functions, and the patches at their
- * starts. The facts are stored in one image, a block of bytes that can be saved as a file.
+ * Facts about a file that was not compiled for tracing: its functions, and the patches with which
+ * the probe can record these functions. The facts are stored in one image, a block of bytes that
+ * can be saved as a file.
  */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
 #define UTRAIL_CMDS_RECORD_PLAN_KNOWN_FUNCTIONS_H
@@ -93,7 +94,8 @@ bool known_functions_take(struct known_functions *out, struct strbuf *image,
 
 /*
  * known_functions_key() reads the key in @image, and returns false when @image is too short.
- * known_functions_seal() writes the checksum into @image.
+ * known_functions_seal() computes a checksum of the image, and stores the checksum in the image.
+ * known_functions_take() checks this checksum.
  */
 bool known_functions_key(const struct strbuf *image, struct functions_key *key);
 void known_functions_seal(struct strbuf *image);

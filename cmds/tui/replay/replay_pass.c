@@ -15,8 +15,8 @@
  */
 #define ENOUGH	    (-ECANCELED)
 /*
- * If the sink has more bytes than this after an event, the sink is emptied. Otherwise the sink
- * has room for all lines of the next event.
+ * If the sink has more bytes than this after an event, the bytes are passed to write_page(). So the
+ * sink has room for all lines of the next event.
  */
 #define FLUSH_BYTES (SINK_BYTES / 2)
 
@@ -59,7 +59,8 @@ static bool push_call(struct open_stack *stack, const struct event *event)
 
 /*
  * Removes a call that has returned. If the call was entered before the place where this pass began,
- * @event has no duration yet (EVENT_UNPAIRED), and gets the duration of the call.
+ * @event has no duration yet (EVENT_UNPAIRED). If @stack has the call's entry time from a mark, the
+ * duration is computed from this time.
  */
 static void pop_call(struct open_stack *stack, struct event *event)
 {
@@ -247,12 +248,16 @@ static int show_waiting(struct replay_pass *pass)
 
 /*
  * Called before @event is shown, when the lines of all earlier events are complete. Adds a mark to
- * pass->marks if pass->look does not end the pass, at least PAGE_LINES lines were made after the
- * last mark, and @event has a later time than all earlier events.
+ * pass->marks if all of these conditions are true:
  *
- * Returns ENOUGH when pass->look returns PASS_IS_DONE, or when the pass has reached line pass->end.
- * If pass->marks is not NULL, a pass that has reached pass->end goes on until this function adds a
- * mark. Otherwise returns 0 or a negative errno.
+ * - pass->look does not end the pass
+ * - at least PAGE_LINES lines were made after the last mark
+ * - @event has a later time than all earlier events
+ *
+ * Returns 0 to continue the pass, or ENOUGH or another negative errno to end the pass. The result
+ * is ENOUGH when pass->look returns PASS_IS_DONE, or when the pass has reached line pass->end. If
+ * pass->marks is not NULL, a pass that has reached pass->end goes on until this function adds a
+ * mark.
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

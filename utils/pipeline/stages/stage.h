@@ -237,9 +237,10 @@ ssize_t stg_time_due(struct stg_time *stage, uint64_t now_ns, struct event *out)
 uint64_t stg_time_waits_since(const struct stg_time *stage);
 
 /*
- * At the end of the events: release the held calls. No held call has returned. If a call has the
- * threshold UINT64_MAX, the call is released only together with a call inside of it. Returns the
- * number of events that were written to @out, or -ENOMEM. @out has room for stg_time_room() events.
+ * Called at the end of the events. Release the held calls: these calls have not returned, so they
+ * count as long enough. If a call has the threshold UINT64_MAX, the call is released only together
+ * with a call inside of it. Returns the number of events that were written to @out, or -ENOMEM.
+ * @out has room for stg_time_room() events.
  */
 ssize_t stg_time_finish(struct stg_time *stage, struct event *out);
 void stg_time_deinit(struct stg_time *stage);
@@ -250,9 +251,9 @@ void stg_time_deinit(struct stg_time *stage);
  *
  * @calls, @filter: the stages stg_calls and stg_filter of the same lane
  * @exec_ns: the next time when the task executes another program
- * @starts_at_margin: a task may begin inside of calls without a recorded entry. If @filter does not
- *         know which of these calls are shown: true: the shown depth counts none of these calls;
- *         false: the shown depth counts all of these calls
+ * @starts_at_margin: a task may begin inside of calls without a recorded entry, and @filter may not
+ *         know which of these calls are shown. In this case, the shown depth counts none of these
+ *         calls if @starts_at_margin is true, and all of these calls if it is false
  * @drops_off: drop ENTRY and EXIT events with EVENT_OFF. Without filters, @drops_off is false,
  *             because only filters set EVENT_OFF
  * @drops_margin: drop each event at depth 0 that is neither a call nor LOST, as uftrace does with
