@@ -17,8 +17,8 @@
 int import_dir_lock(struct store_dir *dir, const char *path, struct uft_err *err);
 
 /*
- * Make the directory @path, with @options as the default options of reading commands. Returns 0, or
- * a negative error with @err.
+ * Make the directory @path, and write @options to the directory's file default.opts. Commands that
+ * read the recording use these options by default. Returns 0, or a negative error with @err.
  */
 int import_dir_make(struct store_dir *dir, const char *path, const char *options,
 		    struct uft_err *err);

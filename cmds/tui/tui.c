@@ -177,7 +177,7 @@ int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err
 
 /*
  * Returns the time in ms until a job or the recording must be checked. Returns -1 when there is
- * nothing to check, and 0 while lines of the replay are not numbered.
+ * nothing to check. Returns 0 if the replay is shown and some of its lines have no number yet.
  */
 static int idle_ms(const struct tui *tui)
 {

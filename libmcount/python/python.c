@@ -25,7 +25,8 @@
  * @is_hearing: the interpreter tells the probe of its audit events (PEP 578)
  * @is_program: the executed file is the interpreter, and not a program that embeds an interpreter
  * @has_begun: the probe listens to calls
- * @has_failed: the interpreter's kind is unknown, or its own functions are patched
+ * @has_failed: the probe cannot listen to the interpreter. For example, the interpreter has no GIL,
+ *              or functions of the interpreter will be patched
  */
 static struct {
 	bool is_found;

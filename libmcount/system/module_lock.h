@@ -1,4 +1,7 @@
-/* The lock of the list of modules: one thread at a time reports modules to the recorder. */
+/*
+ * The lock of the list of modules: one thread at a time reports modules to the recorder.
+ * libmcount/hot/probe.h explains COLD and SLOW.
+ */
 #ifndef UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 #define UTRAIL_LIBMCOUNT_MODULE_LOCK_H
 

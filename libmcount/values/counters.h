@@ -1,6 +1,6 @@
 /*
  * Counters of the kernel and the processor (perf_event_open(2)). Each thread reads its own
- * counters.
+ * counters. libmcount/hot/probe.h explains COLD and SLOW.
  */
 #ifndef UTRAIL_LIBMCOUNT_COUNTERS_H
 #define UTRAIL_LIBMCOUNT_COUNTERS_H

@@ -116,8 +116,8 @@ void trace_copies_after_dlopen(void)
 	if (!probe.is_attached)
 		return;
 	/*
-	 * -EAGAIN: a thread holds a lock of a copy. For example, the new module has started a
-	 * thread, and this thread is declaring an event. Try again.
+	 * -EAGAIN: a thread holds a lock of a copy. For example, a thread that the new module has
+	 * started is declaring an event. Try again.
 	 */
 	for (int i = 0; trace_copies_open() == -EAGAIN && i < TRIES; i++)
 		sched_yield();

@@ -369,8 +369,7 @@ static void note_unread(struct compdb *db, struct reading *reading)
  * Add the entries of an execution. Returns 0 or a negative errno. Returns 1 when the caller must
  * ignore the later executions of the same process, and all executions of the child processes. For
  * example, a launcher such as ccache starts the compiler, or the compiler starts the compiler
- * proper (cc1). The first command already names the compiled source, so the source needs no second
- * entry.
+ * proper (cc1). In both cases the source already has an entry.
  */
 static int add_command(struct compdb *db, struct reading *reading)
 {

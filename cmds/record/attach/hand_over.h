@@ -1,4 +1,7 @@
-/* Passes the open calls of all threads to a probe that was just loaded. */
+/*
+ * Passes the open calls of all threads to a probe that was just loaded. An open call is a function
+ * call that has not returned yet.
+ */
 #ifndef UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 #define UTRAIL_CMDS_RECORD_ATTACH_HAND_OVER_H
 

@@ -46,8 +46,9 @@ void proc_log_write_at(struct proc_log *log, uint64_t time_ns, enum proc_kind ki
 		       pid_t pid);
 
 /*
- * Between proc_log_gather() and proc_log_write_gathered(), up to 64 kB of records are gathered, and
- * written by one system call.
+ * After proc_log_gather(), new records are gathered in memory. The gathered records are written
+ * each time their size reaches 64 kB. proc_log_write_gathered() writes the rest, and ends the
+ * gathering.
  */
 void proc_log_gather(struct proc_log *log);
 void proc_log_write_gathered(struct proc_log *log);

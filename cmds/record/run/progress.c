@@ -40,8 +40,9 @@ static bool prints_there(const struct run_progress *progress, pid_t pid)
 }
 
 /*
- * True when a recorded process prints on the terminal. The status line would mix with the output of
- * that process, or erase the output. An occasional message on stderr does no harm.
+ * True when the standard output of a recorded process may be the terminal. The status line would
+ * mix with this output, or erase the output. Standard error is not checked, because an occasional
+ * message there does no harm.
  */
 static bool is_others(const struct run_progress *progress)
 {

@@ -62,8 +62,9 @@ struct parts *parts_open(const struct opts *opts, const char *dir, struct uft_er
 void parts_close(struct parts *parts);
 
 /*
- * Stop the present computation of a sum (struct sums_stop), and let no later computation begin. A
- * computation may take long. Requests for sums get an error. May be called from any thread.
+ * Stop the present computation of a sum (struct sums_stop), and let no later computation begin. The
+ * request for the present sum and all later requests for sums get an error. Does not wait for the
+ * end of the present computation. May be called from any thread.
  */
 void parts_stop(struct parts *parts);
 

@@ -11,7 +11,8 @@
  *   arena:  struct arena | ring 0 | ring 1 | ... | ring nr_rings - 1
  *   ring:   struct ring (one page) | segment 0 | ... | segment nr_segments - 1
  *
- * A ring has one producer, the thread that owns it, and one consumer, a writer of the recorder.
+ * A ring has one producer and one consumer. The producer is the thread that owns the ring. The
+ * consumer is a writer thread of the recorder.
  *
  * - Positions (head, tail) count bytes since the ring came into use, and never wrap. The
  *   offset of a byte is its position modulo the data size.
@@ -129,16 +130,16 @@ struct arena_forks {
 
 /*
  * The first page of the arena. The process can write to the page, so the recorder does not trust
- * the page's content. The recorder keeps the shape of the arena in its own memory. The probe reads
- * the shape from this page, and checks the shape once (arena_adopt()). A process that changes the
- * shape harms only itself.
+ * the page's content. The recorder keeps the numbers and sizes of rings and segments in its own
+ * memory. The probe reads these values from this page, and checks the values once (arena_adopt()).
+ * A process that changes the values harms only itself.
  *
  * @may_skip: only with PLAN_STEERABLE. If 1, entry stubs may skip the code that reads @news. The
  *            recorder clears @may_skip when it sets @news. The process sets @may_skip when it has
  *            the newest plan
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
  * @reads_failed: the values that at least one thread cannot read, as bits of enum plan_read
- * @points_failed: the number of failed patches, which were meant for functions or for events
+ * @points_failed: the number of patches that failed, except patches with PLAN_PATCH_SILENT
  * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
  *        plan. The process sets @news to 0 before it looks at the control page
  *        (libmcount/plan/plan_update.h)
@@ -234,9 +235,9 @@ struct control_page {
 	uint32_t pad[12];
 	struct {
 		/*
-		 * A futex. When a producer has stored data, it checks @sleeping, and wakes a
-		 * sleeping writer. If data come after the writer's last check, a timer wakes the
-		 * writer.
+		 * A futex. For example, a producer wakes a sleeping writer when half of the
+		 * producer's ring is full. Without a wake-up, the writer checks the rings at
+		 * intervals.
 		 */
 		_Atomic uint32_t wake;
 		_Atomic uint32_t sleeping; /* 1 while the writer waits on @wake */

@@ -1,6 +1,6 @@
 /*
- * Events declared by programs: the meaning of their payloads, from events.def
- * (doc/formats/records.md, "Payload files").
+ * Events that programs declare. The file events.def defines the events and the fields of their
+ * payloads (doc/formats/records.md, "Payload files").
  */
 #ifndef UTRAIL_PIPELINE_DECLARED_H
 #define UTRAIL_PIPELINE_DECLARED_H

@@ -22,8 +22,8 @@
  */
 #define BUFFERS_BYTES	  (24UL << 20)
 /*
- * The number of descriptors that must be left in addition to one for each task: for the output,
- * perf files and the pager.
+ * The files of all tasks stay open only if RLIMIT_NOFILE leaves this many descriptors for the
+ * output, perf files and the pager.
  */
 #define SPARE_DESCRIPTORS 64
 /*
@@ -101,8 +101,8 @@ static ssize_t read_source(struct source *source, struct event *events, size_t m
 }
 
 /*
- * Prepare for new records: the file may have grown. An address may now belong to another function,
- * so src->place must be found again.
+ * Prepare for new records: the recording may have grown. New modules or sessions may have changed
+ * the functions in the address space, so src->place must be found again.
  */
 static int more(struct source *source, struct uft_err *err)
 {
@@ -200,9 +200,9 @@ void src_user_limit(struct src_user *src, uint64_t start, uint64_t end, uint64_t
 }
 
 /*
- * Get a buffer. The buffer for the first records of a task is small, since the task may have to
- * wait for many other tasks. Later, the task gets a large buffer, usually from a task that has
- * ended.
+ * Get a buffer. With many tasks, the buffer for the first records of a task is small, since these
+ * records may stay there until the records of many other tasks are read. Later, the task gets a
+ * large buffer, usually from a task that has ended.
  */
 static bool get_buffer(struct src_user *src)
 {
@@ -377,7 +377,7 @@ static bool can_follow(const struct record *rec, const struct record *next)
 {
 	/*
 	 * One year. The next record is assumed to come within one year after @rec. Bytes of a
-	 * payload that look like a record rarely contain a time in this year.
+	 * payload that look like a record rarely contain a time in this range.
 	 */
 	const uint64_t longest_ns = 365ULL * 86400 * 1000000000;
 	unsigned depth = record_depth(rec->data);
@@ -663,8 +663,8 @@ static size_t read_plain_calls(struct src_user *src, struct event *events, size_
 }
 
 /*
- * Open the block at next_offset, if there is one. The block's records may later be read as bytes,
- * so the buffer must have room for all of the block's records.
+ * Open the block at next_offset, if there is one, to read its records call by call. read_rest() may
+ * later decode the rest of the block, so the buffer must have room for all of the block's records.
  */
 static bool open_block(struct src_user *src)
 {
