@@ -9,8 +9,8 @@
 #include "utils/base/err.h"
 
 /*
- * Import the logs that opts->args names after its first word. Returns an exit status, or a negative
- * error with @err.
+ * Import the logs. Their paths are opts->args[1] and the following words. Returns an exit status,
+ * or a negative error with @err.
  */
 int events_import(const struct opts *opts, struct uft_err *err);
 

@@ -427,8 +427,8 @@ static inline void exit_seen(struct thread *t, uint64_t sp, uint64_t fn)
 }
 
 /*
- * HOT: ends a call of @fn in a thread whose @planned is NULL. Also ends a call of @fn in an open
- * thread (planned_is_open()) if planned_leaves_out() is false for @fn.
+ * HOT: ends a call of @fn in a thread whose @planned is NULL. Also ends a call of @fn if
+ * planned_is_open() is true for the thread, and planned_leaves_out() is false for @fn.
  */
 NOINLINE static void exit_alike(struct thread *t, uint64_t sp, uint64_t fn)
 {

@@ -408,8 +408,8 @@ static bool keep_ring_for_hook(struct thread *t)
 }
 
 /*
- * In a child that is not recorded, detaches all threads from the parent's rings. Otherwise, at the
- * end of a call, a hook could write an EXIT to a ring of the parent.
+ * In a child that is not recorded, detaches all threads from the parent's rings. After this, no
+ * hook can write the EXIT of a call to a ring of the parent.
  */
 static void leave_all_rings(void)
 {
@@ -460,8 +460,8 @@ void thread_after_fork(void)
 	probe.fork_ns = clock_kernel_ns();
 	/*
 	 * If the parent is in another pid namespace, getppid(2) returns 0 (pid_namespaces(7)). If
-	 * the parent had no arena of its own, the arena belongs to an earlier ancestor. Therefore
-	 * probe.is_elsewhere never changes from true to false here.
+	 * probe.is_elsewhere was true in the parent, the arena belongs to an earlier ancestor in
+	 * another pid namespace. In this case probe.is_elsewhere stays true.
 	 */
 	probe.is_elsewhere |= getppid() == 0;
 	atomic_store(&probe.forked, FORK_PENDING);

@@ -135,8 +135,8 @@ static int begin_posix_log(struct export *ex, struct uft_err *err)
 /* --- events --- */
 
 /*
- * Set the data to the value of the field "DATA=%B". If the event was imported from a log, a struct
- * event_posix follows this value.
+ * Set to->data to the value of the event's field "DATA=%B". If the event was imported from a log, a
+ * struct event_posix follows this value.
  */
 static void take_data(struct posix_export *to, const struct event *event)
 {
@@ -169,7 +169,7 @@ static void take_data(struct posix_export *to, const struct event *event)
 }
 
 /*
- * For an event that does not come from POSIX Trace: set the data to the event's text. A text longer
+ * For an event that does not come from POSIX Trace: set to->data to the event's text. A text longer
  * than PT_DATA_MAX bytes is cut. Returns 0 or -ENOMEM.
  */
 static int take_text(struct export *ex, const struct task *task, const struct event *event)

@@ -15,8 +15,8 @@
 #define IMAGE_FORMAT 1
 
 /*
- * The head of an image. The functions, the patches and the texts follow it. @sum: a checksum of
- * all bytes after @sum
+ * The head of an image. The functions, the patches and the texts follow the head.
+ * @sum: a checksum of all bytes after @sum
  */
 struct image_head {
 	uint64_t magic;
@@ -33,8 +33,8 @@ struct image_head {
 };
 
 /*
- * A patch. insn_code.fixes (@nr_fixes bytes) and the code (@len bytes) follow. Addresses are
- * relative to the function.
+ * A patch. After this struct, the image has insn_code.fixes (@nr_fixes bytes) and insn_code.bytes
+ * (@len bytes). Addresses are relative to the function.
  */
 struct image_patch {
 	int32_t site;

@@ -10,7 +10,7 @@
 #include "utils/format/proc_dat.h"
 
 /*
- * @before: the index plus one of the execution's previous file; 0: none
+ * @before: 1 + the index of the execution's previous response file; 0: none
  * @text: NULL when the recorder could not read the file, or RESPONSES_MAX would be exceeded; then
  *         @why is a negative errno
  */

@@ -143,7 +143,7 @@ void windows_fill(const struct code *code, struct insns *insns, const struct lea
  * - windows outside of code sections
  * - windows outside of functions, unless window.is_padding is true
  * - windows in a function with undecodable bytes
- * - windows near a function with undecodable bytes, where short jumps of the function may lead
+ * - windows that a short jump in a function with undecodable bytes may reach
  * - windows in a function whose landing pads of exceptions are unknown
  */
 int entrances_find(const struct code *code, struct insns *insns, struct window *windows, size_t nr);

@@ -16,8 +16,7 @@
  *
  * @running: maps a pid to 1 + the index of the newest execution with this pid
  * @cpus: the CPU of each task
- * @nr_tasks: the number of known tasks. If proc.dat has an exec before the first fork, this number
- *            includes the creator of the first program
+ * @nr_tasks: the last number that was given to a task (execution.task explains these numbers)
  */
 struct loading {
 	struct executions *out;

@@ -15,8 +15,8 @@
 #define FIELD_MISSING -3
 
 /*
- * @is_begin: the event has the first name
- * @is_end: the event has the second name, which may equal the first name
+ * @is_begin: the event has the name report_between.names[0]
+ * @is_end: the event has the name report_between.names[1]. An event can have both names
  * @fields: the place of each chosen field in the event
  */
 struct between_kind {
