@@ -139,15 +139,27 @@ static void quote_control(const char *word, struct strbuf *out)
 	strbuf_addch(out, '\'');
 }
 
+/* Write the word within single quotes. A single quote in the word becomes '\''. */
+static void quote_single(const char *word, struct strbuf *out)
+{
+	strbuf_addch(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			strbuf_addstr(out, "'\\'");
+		strbuf_addch(out, *word);
+	}
+	strbuf_addch(out, '\'');
+}
+
 void words_quote(const char *word, struct strbuf *out)
 {
 	if (is_plain(word)) {
 		strbuf_addstr(out, word);
 	} else if (has_control(word)) {
 		quote_control(word, out);
-	} else if (strchr(word, '!') && !strchr(word, '\'')) {
+	} else if (strchr(word, '!')) {
 		/* An interactive shell expands '!' within double quotes (history). */
-		strbuf_addf(out, "'%s'", word);
+		quote_single(word, out);
 	} else {
 		strbuf_addch(out, '"');
 		for (; *word; word++) {
