@@ -153,7 +153,6 @@ bool arch_remote_find_gadgets(const uint8_t *code, size_t len, size_t *call, siz
 #define XSTATE_MAGIC1	   0x46505853U
 #define XSTATE_MAGIC2	   0x46505845U
 #define XSTATE_SW_RESERVED 464
-#define XSTATE_HEADER	   512
 
 static size_t ucontext_bytes(void)
 {
