@@ -101,6 +101,12 @@ static bool is_etrace(const struct opts *opts, const struct events_word *word)
 	return word->choose == export_as && opts->export_as == OPTS_AS_ETRACE;
 }
 
+/* True when `events show` shows the logs that its arguments name, and no recording. */
+static bool shows_logs(const struct opts *opts, const struct events_word *word)
+{
+	return word->choose == choose_lines_exporter && opts->nr_args > 1;
+}
+
 /*
  * True when option @row applies to @word, a word after `utrail events`. There are three kinds of
  * options:
@@ -140,6 +146,12 @@ static int check_options(const struct opts *opts, const struct events_word *word
 			return err_set(err, -ERR_USAGE,
 				       "option '--%s' means nothing for --as=etrace, which has all "
 				       "processes",
+				       row->name);
+		if (shows_logs(opts, word) &&
+		    (!(row->cmds & CMD_CONVERT) || strcmp(row->name, "data") == 0))
+			return err_set(err, -ERR_USAGE,
+				       "option '--%s' means nothing for logs, which are shown "
+				       "completely",
 				       row->name);
 	}
 	return 0;
@@ -181,9 +193,6 @@ static int check_subcommand(const struct opts *opts, struct uft_err *err)
 		return err_set(err, -ERR_USAGE, "option '--calls' is for --as=posix only");
 	if (opts->export_bare && opts->export_as != OPTS_AS_ETRACE)
 		return err_set(err, -ERR_USAGE, "option '--bare' is for --as=etrace only");
-	if (word->choose == choose_lines_exporter && opts->nr_args > 1 && opts->event_paths)
-		return err_set(err, -ERR_USAGE,
-			       "option '--path' means nothing for logs: they have no calls");
 
 	int ret = check_options(opts, word, err);
 

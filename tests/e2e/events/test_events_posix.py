@@ -134,7 +134,8 @@ def test_what_is_wrong(workdir):
     for words, status, text in (
             (["show", "lines.log"], 2, "'lines.log' is no log of POSIX Trace; recordings are named by -d"),
             (["show", "nowhere"], 1, "cannot open 'nowhere'"),
-            (["show", "--path", "a.log"], 2, "'--path' means nothing for logs"),
+            *((["show", *option.split(), "a.log"], 2, f"'--{option.split()[0].lstrip('-')}' means nothing for logs")
+              for option in ("--path", "--time-range 1~2", "--tid 3", "--data d", "--filter main", "--Event x:y")),
             (["import", "a.log", "lines.log"], 2, "some files are logs of POSIX Trace, and some are not"),
             (["import", "a.log", "a.log"], 2, "'a.log' is given twice"),
             (["import", "--common", "%P", "a.log"], 2, "'--common' means nothing for logs of POSIX Trace"),
