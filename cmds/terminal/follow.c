@@ -102,8 +102,9 @@ static int look_once(struct follow *follow, struct uft_err *err)
 	follow->complete_ns = follow->answer_ns;
 	follow->answer_ns = MAX(follow->answer_ns, answer.complete_ns);
 	/*
-	 * A user of `utrail control` can make the program stop holding entries back. But entries
-	 * that are held back at that time may be recorded late. So @has_late_entries stays true.
+	 * While answer.holds_back is set, the probe records some entries late. `utrail control` can
+	 * end this state. But entries that the probe holds back at that time may still be recorded
+	 * late. So @has_late_entries stays true.
 	 */
 	follow->has_late_entries |= answer.holds_back != 0;
 	return MIN(read_tasks(follow, &answer, err), 0);

@@ -17,12 +17,13 @@
 #include "libmcount/system/signal_switches.h"
 
 /*
- * @lock: protects the other members. Only COLD code waits for this lock. plans_replace() and
- *        plans_add_patches() already hold the module lock when they take this lock
+ * @lock: protects the other members. Only COLD code (libmcount/hot/probe.h) waits for this lock.
+ *        plans_replace() and plans_add_patches() already hold the module lock when they take this
+ *        lock
  * @retired: plans that were replaced and may still be in use
  * @serial: the serial number of the newest plan
- * @spawn: the address of posix_spawn(3) in the C library. NULL in an attached probe, because an
- *        attached process does not call the probe's posix_spawn() (exec.c)
+ * @spawn: the address of posix_spawn(3) in the C library. An attached probe does not call
+ *        find_functions(), so its @spawn is NULL
  */
 static struct {
 	pthread_mutex_t lock;
@@ -58,8 +59,8 @@ static struct live_plan *make_room(uint64_t funcs, uint64_t rules, uint64_t cond
 }
 
 /*
- * Returns a copy of @func, a function of plan @from, for plan @to. The copy has pointers into @to,
- * in which the rules and steps of @from have the same indexes.
+ * Returns a copy of @func, a function of plan @from, for plan @to. The pointers of the copy lead to
+ * rules and steps of @to. The rules and steps of @from have the same indexes in @to as in @from.
  */
 static struct live_func move_func(const struct live_plan *to, const struct live_plan *from,
 				  struct live_func func)
@@ -298,8 +299,9 @@ static bool operands_read_memory(const struct plan_operand *operands, uint32_t n
 }
 
 /*
- * True when the patches can be used in the mapped image. If the recorder has another version than
- * the probe, the patches may have another size in the image, and must be copied.
+ * True when the patches can be used without a copy, at their place in the mapped image. If the
+ * recorder has another version than the probe, struct plan_patch may have another size in the
+ * image. In this case the patches must be copied.
  */
 static bool can_stay(const struct plan_list *patches)
 {
@@ -346,9 +348,9 @@ static void add_places(const struct plan_view *view, enum patches_text text,
 		      nr_copied ? NULL : file);
 	libcall_find_patched();
 	/*
-	 * If the module that contains posix_spawn(3) has patches, the C library is patched. In this
-	 * case the probe must follow stacks: a child of posix_spawn(3) calls functions of the C
-	 * library on another stack than the parent does.
+	 * A child of posix_spawn(3) calls functions of the C library on another stack than the
+	 * parent does. So if the C library, which contains posix_spawn(3), has patches, the probe
+	 * must follow stacks (libmcount/hot/stacks.h).
 	 */
 	if (plans.spawn && patches_are_around(plans.spawn))
 		probe.follows_stacks = true;

@@ -14,8 +14,9 @@
 void *caller_pretend(void *fn, const void *a, uint64_t b, const void *caller, uint64_t lazy);
 
 /*
- * Called instead of the function of @site when the return slot leads to the trampoline. Calls the
- * function of @site, and makes the true caller visible to that function.
+ * Called instead of the function of @site when the return address of the call was replaced by the
+ * address of arch_return_trampoline. Calls the function of @site, and makes the true caller visible
+ * to that function.
  */
 void *caller_call(const void *a, uint64_t b, struct call_site *site, uint64_t lazy);
 

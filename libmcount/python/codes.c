@@ -5,7 +5,8 @@ struct py_codes python_codes;
 
 /*
  * The index of the probe's extra value in code objects. The index must be 0. With a higher index,
- * the interpreter would call functions of the modules that have lower indexes (see has_others()).
+ * other modules would have the lower indexes. When a code object is freed, the interpreter would
+ * call functions of these modules with NULL (see has_others()).
  */
 static intptr_t code_index = -1;
 

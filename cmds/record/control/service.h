@@ -65,8 +65,8 @@ void service_release(struct service *svc);
 void service_close(struct service *svc);
 
 /*
- * Save a flight recording in its current state. Returns 0 or a negative errno, -EOPNOTSUPP when the
- * recording is not a flight recording.
+ * Save a flight recording in its current state. Returns 0 or a negative errno. If the recording is
+ * not a flight recording, this errno is -EOPNOTSUPP.
  */
 int service_save(struct service *svc, unsigned *nr_tasks);
 

@@ -23,7 +23,8 @@
  *         declare has only one line
  * @events: only the events that programs declare; static probes are not in this array
  * @bytes: the length of all lines
- * @nr_refused: the number of events without a number, for lack of numbers or memory
+ * @nr_refused: counts declared events that got no number, because a limit was reached or there was
+ *         no memory
  * @include_matched: --trace-include has matched at least one event
  * @error: 0, or the negative errno of writing events.def
  */

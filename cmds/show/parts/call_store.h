@@ -103,8 +103,8 @@ struct store_level {
  * The caller sets @file. All other members start as zeros. call_store_deinit() frees the members.
  *
  * @last: the latest calls, which are not in a block
- * @crossing: the calls that began before store_sum.from_ns of their block. At store_sum.from_ns,
- *         the first call of the block ended
+ * @crossing: the calls that began before the time range of their block. The range starts when the
+ *         first call of the block ends (store_sum.from_ns)
  * @open: calls that have not ended
  */
 struct call_store {
@@ -125,9 +125,9 @@ void call_store_deinit(struct call_store *store);
 int call_store_add(struct call_store *store, const struct stored_call *call);
 
 /*
- * True when the caller should publish the added calls to the page. The result is true during the
- * first 512 of every 4096 added calls. So a caller that checks at least once per 512 added calls
- * publishes at least once per 4096 added calls.
+ * True when the caller should call publish() of index.c. The result is true during the first 512 of
+ * every 4096 added calls. So a caller that checks at least once per 512 added calls publishes at
+ * least once per 4096 added calls.
  */
 static inline bool call_store_is_fresh(const struct call_store *store)
 {

@@ -16,7 +16,7 @@
 /*
  * The state of the writing. Starts as { .out = ... }.
  *
- * @is_bare: write as the published description says: no "0: " in front, "Env|" instead of "Env[0]"
+ * @is_bare: the option --bare: lines do not begin with "0: ", and have "Env|" instead of "Env[0]"
  * @upid, @cpu: the task of the lines, and its CPU
  * @next_ns: the time of the next line; all lines have different times, because readers sort lines
  *         by time

@@ -56,9 +56,9 @@ void event_choice_deinit(struct event_choice *choice)
 }
 
 /*
- * True when the rules select the event @id by a name that event_choice_make() did not know, because
- * the recorder has written the name later. Only a growing recording gets such names. A single
- * thread reads a growing recording, so no lock is needed.
+ * True when the rules select the event @id by a name that the recorder has written after
+ * event_choice_make(). Only a growing recording gets such names. A single thread reads a growing
+ * recording, so no lock is needed.
  */
 static bool shows_new(struct event_choice *choice, uint64_t id)
 {

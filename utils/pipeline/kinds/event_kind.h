@@ -152,9 +152,8 @@ extern const struct event_rows event_rows_extra __attribute__((weak));
 extern const struct event_kind event_kinds_counter[2];
 
 /*
- * An event of @kind may tell by how much a counter has changed. In this case, returns the counter's
- * name, and sets *@index to the counter's place among the recording's counters. Otherwise returns
- * NULL.
+ * If events of @kind tell by how much a counter has changed, returns the counter's name, and sets
+ * *@index to the counter's place among the recording's counters. Otherwise returns NULL.
  */
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 

@@ -18,8 +18,8 @@
  * Offsets count from the beginning of the node's object.
  *
  * Nodes of values have one or two numbers, @a and @b. @a is the offset:
- * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h; NAME of an e or t: the enum or
- * 			struct
+ * 	i u c f p e t	@b bytes, as in utils/spec/args/structdef.h. For e, NAME is the name of the
+ * 			enum. For t, NAME is the key of the struct's definition
  * 	z		a pointer to a C string
  * 	s S		a std::string; s: of libstdc++, S: of libc++
  * 	w		a text: @a is the offset of the pointer, @b is the offset of the length

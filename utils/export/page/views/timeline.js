@@ -17,7 +17,8 @@ import { describe } from "./details.js";
 const NEAR = 200;
 
 /**
- * Returns the key of a heading. The key changes when the heading's line gets other threads.
+ * Returns the key of the strip's heading in Timeline.shown. The key changes when the strip gets
+ * other threads.
  * @param {import("../model/layout.js").Strip} strip
  */
 const ownName = ({ key, tasks }) => `${key}: ${tasks.map((task) => task.tid).join()}`;
@@ -267,8 +268,8 @@ export class Timeline {
 	}
 
 	/**
-	 * Expands or collapses all tasks.
-	 * @param {boolean} isFolded true: expand (all tasks are collapsed); false: collapse
+	 * Expands all tasks if isFolded is true. Otherwise collapses all tasks.
+	 * @param {boolean} isFolded true when all tasks of all timelines are collapsed
 	 */
 	toggleAll(isFolded) {
 		const tasks = this.strips.filter((strip) => strip.kind === "task");
