@@ -18,12 +18,13 @@
 #define STACK	      4096
 
 /*
- * The two low bits of a token's first byte. A context is a hash of compact_coder.top and
- * compact_coder.last (see context()).
+ * The kind of a token: the two low bits of its first byte. A token of a call stands for a symbol.
+ * Two kinds choose the symbol by the token's context. context() computes the context from
+ * compact_coder.top and compact_coder.last.
  */
 enum token {
-	TOKEN_LIKELY,	/* the most recent symbol in this context */
-	TOKEN_UNLIKELY, /* in this context: the most recent symbol other than TOKEN_LIKELY's */
+	TOKEN_LIKELY,	/* the most recent symbol in the token's context */
+	TOKEN_UNLIKELY, /* in the token's context, the most recent symbol other than TOKEN_LIKELY's */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
