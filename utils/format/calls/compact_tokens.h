@@ -24,7 +24,7 @@
  */
 enum token {
 	TOKEN_LIKELY,	/* the most recent symbol in the token's context */
-	TOKEN_UNLIKELY, /* in the token's context, the most recent symbol other than TOKEN_LIKELY's */
+	TOKEN_UNLIKELY, /* the most recent symbol in the context that is not TOKEN_LIKELY's */
 	TOKEN_NUMBER,	/* the number of the symbol follows */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
