@@ -19,7 +19,7 @@
 #include "utils/base/clock.h"
 #include "utils/base/compiler.h"
 
-/* The most connections at one time. Each connection has a thread. */
+/* The maximum number of open connections. Each connection has a thread. */
 #define CONNECTIONS_MAX 512
 /*
  * Strangers are connections that have not shown the token. If there are more than STRANGERS_MAX

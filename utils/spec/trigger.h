@@ -70,7 +70,7 @@ struct spec {
  * action is implied.
  */
 enum spec_option {
-	SPEC_FILTER,   /* -F: filter, or notrace with `!` in front */
+	SPEC_FILTER,   /* -F NAME implies the action `filter`; -F !NAME implies `notrace` */
 	SPEC_TRIGGER,  /* -T */
 	SPEC_CALLER,   /* -C */
 	SPEC_HIDE,     /* -H */

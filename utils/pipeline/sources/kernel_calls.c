@@ -144,7 +144,6 @@ static struct event event_of(const struct queued *queued)
 	return event;
 }
 
-/* True for LOST. A lost event may have been the end of a call. */
 static bool is_loss(const struct queued *next)
 {
 	return next->type == EVENT_LOST;
@@ -203,9 +202,9 @@ static bool note_sched(struct kernel_calls *calls, const struct queued *next)
 {
 	bool is_known = next->type == EVENT_SCHED_IN && calls->was_back;
 
-	/* After a loss, it is unknown whether the task was off the CPU. */
 	if (!is_sched(next) && !is_loss(next))
 		return true;
+	/* After a loss, calls->is_out is false, because a SCHED_IN may be among the lost events. */
 	calls->is_out = next->type == EVENT_SCHED_OUT;
 	calls->was_back = false;
 	return !is_known;
@@ -224,6 +223,7 @@ static ssize_t calls_read(struct source *source, struct event *events, size_t ma
 
 		if (due > until_ns)
 			break;
+		/* The returns of open calls may be among the lost events, so the calls end here. */
 		if (is_loss(next) && calls->nr) {
 			events[nr++] = return_unseen(calls, next->time_ns);
 			continue;

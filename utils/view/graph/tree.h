@@ -72,8 +72,8 @@ struct tree_task {
 	struct tree_node *out;	/* the innermost call when the task went off the CPU, or NULL */
 	struct event out_event; /* the task's last SCHED_OUT event */
 	size_t depth;		/* number of calls between the root and @top */
-	uint64_t session_ns;	/* the time when the next session begins */
-	uint64_t fork_ns;	/* the time when the next child is announced */
+	uint64_t session_ns;	/* the time when the task's next program (session) begins */
+	uint64_t fork_ns;	/* the time when task.txt announces the task's next child */
 	bool has_call;
 };
 
@@ -166,7 +166,7 @@ struct tree {
 	uint64_t nr_dropped;
 };
 
-/* @pipe must outlive the tree. Starts with tree_init(), ends with tree_deinit(). */
+/* A tree starts with tree_init() and ends with tree_deinit(). @pipe must outlive the tree. */
 int tree_init(struct tree *tree, const struct pipeline *pipe, struct uft_err *err);
 void tree_deinit(struct tree *tree);
 #define cleanup_tree cleanup(tree_deinit)
@@ -232,7 +232,7 @@ struct tree_node *tree_child_named(struct tree *tree, struct tree_node *node,
 				   const struct func *func);
 
 /*
- * Returns the child of @node with this function. A missing child is added. Returns NULL when memory
+ * Returns the child of @node for calls of @func. A missing child is added. Returns NULL when memory
  * is short.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const struct func *func);
@@ -243,7 +243,7 @@ struct tree_node *tree_child(struct tree *tree, struct tree_node *node, const st
  */
 const struct func *tree_canon(struct tree *tree, const struct func *func);
 
-/* Returns @ns, a sum of times, or 0 if the sum is negative. */
+/* @ns is a sum of times. Returns the sum, or 0 if the sum is negative. */
 static inline uint64_t tree_positive(uint64_t ns)
 {
 	return (int64_t)ns < 0 ? 0 : ns;

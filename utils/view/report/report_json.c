@@ -75,7 +75,7 @@ int report_put_json(const struct report *report, const struct report_layout *lay
 
 	if (sink_init_text(&cells, &text) < 0)
 		return err_set_errno(err, -ENOMEM, "cannot show %zu rows", nr);
-	/* In @cells, text is not escaped. @sink escapes the copy of the text. */
+	/* Only @sink escapes text. If @cells did so too, names would be escaped twice. */
 	cells.medium = MEDIUM_BINARY;
 	sink->medium = MEDIUM_JSON;
 	sink_lit(sink, "[");

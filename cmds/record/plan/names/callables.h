@@ -40,9 +40,9 @@ struct callable {
  * for the whole range. If a function joins the range later, no new plan is needed.
  */
 struct callable_range {
-	struct strbuf rules; /* one struct plan_rule */
+	struct strbuf rules; /* one struct plan_rule; empty: no rule */
 	struct strbuf conds; /* a list of struct plan_cond */
-	struct strbuf steps; /* a list of struct capture_step: one capture program */
+	struct strbuf steps; /* one capture program (a list of struct capture_step) */
 	uint32_t start;
 	uint32_t end;
 	uint32_t next; /* the next number to give; @end when the range is full */
