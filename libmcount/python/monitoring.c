@@ -56,7 +56,7 @@ NOINLINE static struct py_object *take_guarded(struct py_object *const *args, sl
 	return slowly(args);
 }
 
-/* Does for an event the work that the fast path has not done. @how: result of the fast path. */
+/* Completes the work of the fast path for an event. @how: the result of the fast path */
 static inline struct py_object *finish(enum fast_call how, struct py_object *const *args,
 				       slow_taker *slowly)
 {

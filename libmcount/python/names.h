@@ -28,8 +28,8 @@ typedef uint64_t name_facts;
 _Static_assert(CALLABLES_END <= 1ULL << (NAME_VALUES_SHIFT - NAME_SHIFT), "one word has both");
 
 /*
- * Returns the number that records have as the function's address, or 0 if the function is not
- * recorded.
+ * Returns the function's number, which records contain in place of an address (callables.h).
+ * Returns 0 if the function is not recorded, or if the number is not known yet.
  */
 static inline uint64_t name_address(name_facts facts)
 {

@@ -1,4 +1,4 @@
-/* Finds code to which calls return directly (see callers.h). */
+/* Finds code to which calls must return directly, and not through the probe (see callers.h). */
 #include "cmds/record/plan/callers.h"
 
 #include <string.h>

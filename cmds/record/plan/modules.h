@@ -1,4 +1,4 @@
-/* The files that are modules of traced processes. Facts about a file are kept for all processes. */
+/* The files that are modules of traced processes. All processes share the facts about a file. */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 #define UTRAIL_CMDS_RECORD_PLAN_MODULES_H
 

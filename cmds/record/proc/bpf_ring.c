@@ -123,7 +123,10 @@ static void see_exit(struct bpf_ring *ring, const struct wire_record *record)
 		write_exit(ring, record, record->tid, record->value);
 	if (!leader)
 		return;
-	/* If the process was ended as a whole, all its threads have the status of the process. */
+	/*
+	 * If exit_group(2) or a signal has ended the whole process, the status of the process is
+	 * also the status of the first thread.
+	 */
 	if (is_early ? !leader->is_of_group : record->flags & WIRE_IS_OF_GROUP)
 		leader->status = record->value;
 	leader->is_of_group |= !!(record->flags & WIRE_IS_OF_GROUP);

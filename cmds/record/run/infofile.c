@@ -60,7 +60,10 @@ static int keep_text(struct strbuf *text, char **field)
 	return 0;
 }
 
-/* Describes the payloads, for readers (doc/formats/info.md, "Argument specifications"). */
+/*
+ * Describes the recorded arguments and return values, so that readers can decode these values
+ * (doc/formats/info.md, "Argument specifications").
+ */
 static int describe_args(const struct run *run, bool has_callables, struct info *info)
 {
 	struct strbuf texts[5] = { 0 };
@@ -226,7 +229,10 @@ static int describe_kept_returns(const struct recorder *rec, struct info *info)
 	return text.len || strbuf_oom(&text) ? keep_text(&text, &info->kept_returns) : 0;
 }
 
-/* Makes a line such as "2 events say more than was recorded of them". */
+/*
+ * If data of the program's events were cut, makes a line such as "2 events say more than was
+ * recorded of them".
+ */
 static int describe_cut_events(const struct recorder *rec, struct info *info)
 {
 	struct strbuf text cleanup_strbuf = { 0 };

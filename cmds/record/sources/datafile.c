@@ -105,7 +105,10 @@ static int append_with_lost(struct store *store, int stream, struct ring_sink *s
 	return store_append_parts(store, stream, parts, nr);
 }
 
-/* Set the task whose records the ring holds. Returns false when the ring has no valid task. */
+/*
+ * Set sink->tid to the task whose records the ring holds. Returns false when the ring has no valid
+ * task.
+ */
 static bool name_sink(struct writers *writers, struct process *proc, struct ring *r,
 		      struct ring_sink *sink)
 {

@@ -1,4 +1,4 @@
-/* Keeps the open descriptors of processes (see etrace_fds.h). */
+/* Notes the descriptors that are open in each process (see etrace_fds.h). */
 #include "utils/builddb/etrace/etrace_fds.h"
 
 #include <errno.h>

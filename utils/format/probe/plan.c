@@ -111,8 +111,8 @@ static const char *check_capture(const struct plan_view *view, uint32_t index)
 }
 
 /*
- * True when a comparison is valid. @text_bytes: the number of bytes after the rule's last
- * comparison
+ * True when a comparison is valid. @text_bytes: the number of bytes from the end of the rule's last
+ * comparison to the end of PLAN_CONDS
  */
 static bool cond_is_good(const struct plan_cond *cond, uint64_t text_bytes)
 {

@@ -96,7 +96,10 @@ int stg_filter_inherit(struct stg_filter *stage, const struct stg_filter *parent
 	return stg_filter_copy(stage, parent);
 }
 
-/* Set the number of frames, when exits or entries are missing (LOST, exec). */
+/*
+ * Set the number of frames to @depth. After lost records or an exec, there may be too many or too
+ * few frames. Returns false when memory is short.
+ */
 static bool set_depth(struct stg_filter *stage, size_t depth)
 {
 	if (stage->nr > depth) {
@@ -484,7 +487,10 @@ static bool is_shown_unseen(struct stg_filter *stage, const struct event *event)
 	return !event->func->sym || event->func->sym->size >= filter->base.size;
 }
 
-/* For a view that gets no ENTRYs: returns false when the call is too short to be shown. */
+/*
+ * Called only if the view gets no ENTRYs (call_filter.ends_only). Returns false when the call is
+ * too short to be shown.
+ */
 static bool is_long_enough(const struct filter_frame *frame, const struct event *event)
 {
 	return (frame->flags & FRAME_HAS_KEPT) ||
@@ -493,8 +499,8 @@ static bool is_long_enough(const struct filter_frame *frame, const struct event 
 }
 
 /*
- * For a view that gets no ENTRYs: end a call. Returns 1 if the call is shown, or 0 if the call is
- * not shown. @parent may be NULL.
+ * End a call. Called only if the view gets no ENTRYs. Returns 1 if the call is shown, or 0 if the
+ * call is not shown. @parent may be NULL.
  */
 static int end_call(const struct filter_frame *frame, struct filter_frame *parent,
 		    const struct event *event)

@@ -4,7 +4,7 @@ import { clean } from "../ui/canvas.js";
 import { colors } from "../ui/colors.js";
 import { pause } from "../data/load.js";
 
-/** A search for marks pauses after this number of recorded calls, so that the browser can draw. */
+/** findMarks() pauses after this number of recorded calls, so that the browser can draw. */
 const MARK_SLICE = 1000000;
 
 export class Overview {
