@@ -153,8 +153,8 @@ static bool all_is_out(const struct filters *filters, uint32_t kinds)
 }
 
 /*
- * At most this many warnings are printed. A few lines are enough to show that a long list of names
- * is outdated.
+ * The maximum number of filters that get a warning of their own. One more warning counts the other
+ * filters. A few warnings are enough to show that a long list of filters is outdated.
  */
 #define WARNINGS_MAX 8
 

@@ -310,7 +310,8 @@ void planned_take_up(struct thread *t)
 	const struct live_plan *plan;
 
 	/*
-	 * Calls of a handler are judged by the same plan as the calls that the handler interrupts.
+	 * An aside has the calls that a signal handler makes (hot/aside.h). These calls are judged
+	 * by the same plan as the calls that the handler has interrupted.
 	 */
 	if (t->is_aside && p->plan)
 		return;
@@ -337,7 +338,7 @@ void planned_take_up(struct thread *t)
 	p->is_simple = !(probe.plan.flags & PLAN_ESTIMATE) && !p->has_watch && !p->has_location &&
 		       !t->is_aside;
 	state_select(t);
-	/* After this store, no frame except the open frames needs the former plan. */
+	/* After this store, only open frames may still need the former plan. */
 	__atomic_store_n(&p->plan, plan, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->taking, NULL, __ATOMIC_RELEASE);
 }

@@ -17,7 +17,7 @@
  * functions below), with these flags in the low bits. python_calls[-1] is 0.
  */
 #define CALL_HAS_FRAME	1UL /* the call has a struct frame */
-#define CALL_IS_OWN	2UL /* the called function has NAME_OWN */
+#define CALL_IS_OWN	2UL /* the called function counts as one of the program (NAME_OWN) */
 #define CALL_HAS_RESULT 4UL /* the result of the call is recorded */
 #define CALL_BITS	7UL
 
@@ -47,8 +47,8 @@ enum fast_call {
 };
 
 /*
- * A Python call inside of @f has no return slot of its own. Returns the value that stands for the
- * call's slot.
+ * Returns the value of frame.slot for a Python call inside of @f. The value is not an address,
+ * because a Python call has no return slot of its own.
  */
 static inline uint64_t slot_inside(const struct frame *f)
 {

@@ -256,7 +256,7 @@ const struct exporter exp_event_fstrace = {
 	.drops_points = "the program has not declared them, or their values are missing",
 };
 
-/* --- the list of events that occur --- */
+/* --- the list of events, with the count of each --- */
 
 /*
  * The events with the same id.

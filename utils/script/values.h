@@ -12,7 +12,7 @@
 enum script_value_kind {
 	SCRIPT_SIGNED,
 	SCRIPT_UNSIGNED,
-	SCRIPT_WIDE, /* 128 bits: @text has a sign or none, then "0x", then hexadecimal digits */
+	SCRIPT_WIDE, /* 128 bits: @text is a hexadecimal number that begins with "0x" or "-0x" */
 	SCRIPT_FLOAT,
 	SCRIPT_TEXT,
 };

@@ -165,7 +165,7 @@ static int add_change(struct text *text, const struct attach_change *change)
 enum selected {
 	TO_COME,
 	TO_GO,
-	TO_GO_WHEN_UNUSED, /* hooks at the ends of functions */
+	TO_GO_WHEN_UNUSED, /* hooks at the ends of functions: removed after the hooks at starts */
 };
 
 /*

@@ -109,8 +109,8 @@ static void block(struct look *look, const struct range *range)
 }
 
 /*
- * True when a call instruction ends at @address, in the current code, or in the code before change
- * @c was made.
+ * True when a call instruction ends at @address, either in the current code, or in the code that
+ * change @c replaces (@c->before). Also true when the current code cannot be read.
  */
 static bool may_return_to(const struct look *look, uint64_t address, const struct attach_change *c)
 {
@@ -141,7 +141,7 @@ static void block_word(struct look *look, const uint64_t *words, size_t nr)
 		block(look, range);
 }
 
-/* The stacks of one thread. @pointers: for each stack, the address at which the search begins */
+/* The stacks of one thread. @pointers: for each stack, where look_at_stack() begins */
 struct stacks {
 	uint64_t pointers[STACKS_MAX];
 	size_t nr;

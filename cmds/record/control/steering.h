@@ -96,7 +96,7 @@ int steering_change(struct steering *steer, const struct steer_change *change, s
  */
 void steering_leave_out(struct steering *steer, const char *text);
 
-/* Append the settings in force to @out, as lines "word: value". */
+/* Append the current settings to @out, as lines "word: value". */
 void steering_status(const struct steering *steer, struct strbuf *out);
 
 /* Returns the newest plan for @proc, as a memfd made by plan_memfd(). */

@@ -77,7 +77,7 @@ static bool read_given_name(pid_t pid, char name[PATH_MAX])
 		return false;
 	int memory cleanup_fd = paths_open_of(pid, "mem", O_RDONLY);
 
-	/* The stack's memory ends soon after the name. pread() stops at the end of this memory. */
+	/* The name is close to the end of the stack's mapping, and pread() stops at that end. */
 	len = memory < 0 ? -1 : pread(memory, name, PATH_MAX, addr);
 	return len > 0 && memchr(name, '\0', len);
 }

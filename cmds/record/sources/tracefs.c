@@ -23,7 +23,8 @@ static void close_mounts(FILE **mounts)
 }
 
 /*
- * Finds the mount point of tracefs, otherwise that of debugfs. Returns false if neither is mounted.
+ * Finds the mount point of tracefs, otherwise the directory "tracing" of a mounted debugfs. Returns
+ * false if neither file system is mounted.
  */
 static bool find_mount(char path[static PATH_MAX])
 {

@@ -9,7 +9,7 @@
 #include "cmds/show/parts/call_store.h"
 #include "utils/base/containers/strbuf.h"
 
-/* The most bytes of a text; a longer text is cut. */
+/* The maximum length of a stored text, in bytes. A longer text is cut. */
 #define TEXT_BYTES_MAX	60000
 /*
  * The store remembers recent texts of at most TEXT_SLOT_BYTES bytes, to recognise a text that

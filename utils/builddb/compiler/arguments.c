@@ -232,7 +232,7 @@ int arguments_read_file(const char *cwd, const char *name, size_t max, struct st
 	return file_read_all(path, max, text, NULL);
 }
 
-/* An arguments_source that reads response files from the file system, as they are now. */
+/* An arguments_source that reads the current contents of response files in the file system. */
 struct files_now {
 	struct arguments_source source;
 	const char *cwd;

@@ -90,7 +90,7 @@ static bool get_exec(const struct event_kind *kind, const struct event_context *
 	return text_left(texts[index]) > 0;
 }
 
-/* Write "/usr/bin/gcc: gcc -c x.c cwd=/src". */
+/* Write a text such as "/usr/bin/gcc: gcc -c x.c cwd=/src". */
 static void put_exec(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -62,8 +62,8 @@ struct descriptors_of *descriptors_get(struct descriptors *descriptors, int32_t 
 				       size_t execution);
 
 /*
- * The functions below return 0, -ENOMEM, or -EDQUOT when the cost of reading exceeds the limit of
- * @files.
+ * If a function below returns an int, the result is 0, -ENOMEM or -EDQUOT. -EDQUOT means that
+ * files->cost exceeds files->cost_max. -ENOMEM may also mean this (files_is_beyond()).
  */
 
 /*

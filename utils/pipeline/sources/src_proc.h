@@ -1,4 +1,4 @@
-/* Source of events: proc.dat, acts of processes (record --proc). */
+/* Source of events: proc.dat, which contains acts of processes, such as fork(2) (record --proc). */
 #ifndef UTRAIL_PIPELINE_SRC_PROC_H
 #define UTRAIL_PIPELINE_SRC_PROC_H
 

@@ -22,8 +22,8 @@ struct place {
 };
 
 /*
- * @all: the sum of the values of all roots
- * @height: 0: the height is unknown, and nothing is drawn
+ * @all: the number that the width of the picture shows (svg_style.put_tip)
+ * @height: the height of the picture in pixels, or 0 before it is known. With 0, nothing is drawn
  */
 struct drawing {
 	const struct svg_style *style;

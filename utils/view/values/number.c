@@ -54,7 +54,7 @@ static const struct time_unit {
 	{ 24, UINT32_MAX, { ' ', 'h' }, COLOR_RED },
 };
 
-/* The compiler makes the texts "   0" to " 999" and "000" to "999". */
+/* D3() makes the 1000 texts of a table: "  0." to "999.", or "000 " to "999 ". */
 #define D1(f, h, t)                                                                             \
 	f(h, t, 0) f(h, t, 1) f(h, t, 2) f(h, t, 3) f(h, t, 4) f(h, t, 5) f(h, t, 6) f(h, t, 7) \
 		f(h, t, 8) f(h, t, 9)
