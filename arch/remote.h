@@ -31,7 +31,7 @@ struct arch_remote {
  */
 extern const bool arch_has_remote;
 
-/* The type of the note by which PTRACE_GETREGSET reads vector registers. */
+/* The note type (NT_...) that PTRACE_GETREGSET takes to read vector registers. */
 extern const int arch_remote_vector_note;
 
 /*

@@ -56,8 +56,8 @@ static int graph_data(const struct opts *opts, const struct graph *graph, struct
 	tree_configure(&stages);
 	stages.stages.closes_open_calls = !graph->config.is_by_task;
 	/*
-	 * The graph of one function begins at the calls of that function. These calls may have any
-	 * depth.
+	 * The graph of one function begins at the calls of that function, however deeply they are
+	 * nested. Option -D limits the graph (graph->config.depth), not the calls that are read.
 	 */
 	if (graph->config.func)
 		stages.stages.depth = UINT32_MAX;

@@ -1,4 +1,4 @@
-/* The producer's slow side of the ring: it begins segments, waits for room and counts losses. */
+/* Makes room for records in a ring: begins segments, waits for the writer, counts lost records. */
 #include "libmcount/hot/probe.h"
 
 #include <errno.h>
@@ -254,7 +254,7 @@ static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 					     r->segment_used[from % nr];
 }
 
-/* Makes the next records go to the segment that contains @position, beginning at @position. */
+/* Makes the next record begin at @position. Records may follow up to the end of the segment. */
 static void use_segment(struct thread *t, uint64_t position)
 {
 	struct ring *r = t->ring;
@@ -397,7 +397,7 @@ static void make_room(void *arg)
 	if (!t->ring || m->len > probe.arena->segment_bytes - 2 * SEGMENT_RESERVE)
 		return;
 
-	/* Lost records are reported before the next record, in the room that is made here. */
+	/* A LOST record, if needed, comes before the next record. Both get room here. */
 	uint64_t untold = count_untold(t->ring);
 
 	if (!next_segment(t, m->len + (untold ? sizeof(struct record) : 0)))

@@ -1,4 +1,4 @@
-/* Profile functions that the program sets. They still run when the probe sets its own function. */
+/* The program's own profile functions. The probe's profile function calls them. */
 #ifndef UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 #define UTRAIL_LIBMCOUNT_PYTHON_OWN_PROFILE_H
 

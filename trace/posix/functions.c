@@ -8,7 +8,7 @@
  */
 #include "posix/posix.h"
 
-/* HOT. Records an event of a function, as posix_trace_event() records a user event. */
+/* HOT. Records a function event in the same way as posix_trace_event() records a user event. */
 static inline void put_function_event(uint32_t id, void *function, void *call_site)
 {
 	const struct utrail_trace_function data = { function, call_site };

@@ -47,7 +47,7 @@ static bool get_sid(struct text *in, struct task_line *line)
 {
 	if (!text_word(in, " sid=") || text_left(in) < SESSION_ID_LEN)
 		return false;
-	/* The session id becomes part of a file name. */
+	/* The session id becomes part of a file name, so only letters and digits are allowed. */
 	for (size_t i = 0; i < SESSION_ID_LEN; i++) {
 		char c = in->at[i];
 

@@ -1,4 +1,4 @@
-/* Traced processes and their arenas, from the first report to the last record. */
+/* The traced processes, and their arenas, which hold the rings. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_PROCESS_H
 #define UTRAIL_CMDS_RECORD_TASKS_PROCESS_H
 
@@ -71,7 +71,11 @@ struct process {
 	struct peer peer; /* the credentials for opening files whose paths come from the process */
 	uint64_t time_ns;
 	bool is_fork;
-	bool announced; /* the FORK line of the process is written; under tasks.lock */
+	/*
+	 * the process was announced in `task.txt`, with a FORK line if @is_fork is true.
+	 * tasks.lock protects this flag
+	 */
+	bool announced;
 	/*
 	 * the token of this process. A forked child sends this token until the child has its own
 	 * token

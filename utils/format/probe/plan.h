@@ -1,4 +1,4 @@
-/* The plan: the recorder's orders to a probe, in a form that needs no look-ups. */
+/* The plan: the recorder's orders to a probe. It contains addresses of functions, not names. */
 #ifndef UTRAIL_FORMAT_PLAN_H
 #define UTRAIL_FORMAT_PLAN_H
 
@@ -9,7 +9,7 @@
 #define SID_LEN 16 /* session id: lowercase hex digits, no NUL (doc/formats/tasks.md, "task.txt") */
 
 enum plan_clock {
-	PLAN_CLOCK_COUNTER = 0, /* the CPU's invariant counter, fitted to clock_id */
+	PLAN_CLOCK_COUNTER = 0, /* the CPU's invariant counter, scaled to the ns of clock_id */
 	PLAN_CLOCK_GETTIME = 1, /* clock_gettime(clock_id) for each record */
 };
 
@@ -25,7 +25,8 @@ enum plan_flags {
 	PLAN_WATCH_CPU = 1U << 4,    /* -W cpu */
 	PLAN_CRASH_REPORT = 1U << 6, /* --crash-report: CONTROL_CRASH is sent */
 	PLAN_STACKS = 1U << 7,	     /* the program has functions that switch stacks */
-	PLAN_ESTIMATE = 1U << 5,     /* -e: no return slot is touched. Used with PLAN_SELECTIVE */
+	/* -e: the probe replaces no return addresses. Used with PLAN_SELECTIVE */
+	PLAN_ESTIMATE = 1U << 5,
 	/*
 	 * The comment beside each of the next three flags names a flag of enum plan_rule_flags. A
 	 * call is recorded only if a rule with the named flag permits the call. If the process has
@@ -38,8 +39,8 @@ enum plan_flags {
 	PLAN_STEERABLE = 1U << 11,
 	/* The probe may replace a return address even if the address is not in a module's text */
 	PLAN_REPLACE_ANY = 1U << 13,
-	PLAN_LEAVES_OUT = 1U << 12,    /* rules may be PLAN_LEFT_OUT. Used with PLAN_STEERABLE */
-	PLAN_TELLS_DEPTH = 1U << 14,   /* calls beyond plan.max_stack are counted: ring.too_deep */
+	PLAN_LEAVES_OUT = 1U << 12,    /* rules may have PLAN_LEFT_OUT. Used with PLAN_STEERABLE */
+	PLAN_TELLS_DEPTH = 1U << 14,   /* ring.too_deep counts the calls beyond plan.max_stack */
 	PLAN_NO_LIBCALLS = 1U << 15,   /* --no-libcall; for Python only */
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
@@ -73,7 +74,7 @@ enum plan_rule_flags {
 	PLAN_TRACE = 1U << 6,	     /* keep the call, however short */
 	PLAN_TRACE_ON = 1U << 7,     /* switch recording on */
 	PLAN_TRACE_OFF_AT = 1U << 8, /* switch recording off */
-	PLAN_FINISH = 1U << 9,	     /* record this ENTRY, and nothing afterwards */
+	PLAN_FINISH = 1U << 9,	     /* record the ENTRY of this call, and nothing afterwards */
 	PLAN_CALLSITE = 1U << 10,    /* record the call site */
 	PLAN_RECOVER = 1U << 11,     /* the program sees its own return addresses during the call */
 	PLAN_READ = 1U << 12,
@@ -160,7 +161,7 @@ struct plan_cond {
 };
 _Static_assert(sizeof(struct plan_cond) == 16, "plan_cond is laid out without holes");
 
-/* The actions when some functions are called. */
+/* The actions at a call of a function. Several functions may share a rule. */
 struct plan_rule {
 	uint32_t flags; /* enum plan_rule_flags */
 	uint32_t read;	/* enum plan_read bits */
@@ -184,8 +185,8 @@ struct plan_func {
 	uint64_t end;
 	uint32_t rule; /* the index of the function's rule, or PLAN_NO_RULE */
 	/*
-	 * The index of the step CAPTURE_HEAD, with which the function's capture program begins, or
-	 * PLAN_NO_CAPTURE
+	 * The index of the first step (CAPTURE_HEAD) of the function's capture program.
+	 * PLAN_NO_CAPTURE: the function has no capture program
 	 */
 	uint32_t capture;
 };
@@ -270,7 +271,7 @@ enum plan_patch_what {
 	 * like a call of __fentry__.
 	 */
 	PATCH_ENTRY = 1,
-	/* Nops at the start of a function, which become a call of __fentry__. */
+	/* Nops at the start of a function. The nops become a call of __fentry__. */
 	PATCH_CALL = 2,
 	/*
 	 * Sleds of clang's XRay, at the start of a function, at its returns, and at its tail calls.
@@ -468,7 +469,7 @@ enum plan_kind {
 	PLAN_PATCHES = 4,   /* struct plan_patch, sorted by module */
 	PLAN_RULES = 5,	    /* struct plan_rule */
 	PLAN_CONDS = 6,	    /* struct plan_cond, or a part of a text or of an automaton */
-	PLAN_STEPS = 7,	    /* struct capture_step, or struct box_step in BOX_STEP_UNITS entries */
+	PLAN_STEPS = 7,	    /* struct capture_step; each box_step fills BOX_STEP_UNITS entries */
 	PLAN_WATCHES = 8,   /* struct plan_watch: -W var:NAME. Used with PLAN_SELECTIVE */
 	PLAN_COUNTERS = 9,  /* struct plan_counter: counters of `read=`. Used with PLAN_SELECTIVE */
 	PLAN_OPERANDS = 10, /* struct plan_operand: arguments of events */

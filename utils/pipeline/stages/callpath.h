@@ -20,7 +20,7 @@ struct call_path {
 	size_t depth; /* the number of calls around this call */
 };
 
-/* All paths, which live as long as this struct. Starts as { 0 }. */
+/* All paths. They live as long as this struct. The struct starts as { 0 }. */
 struct call_paths {
 	struct call_path **slots; /* open addressing, never more than half full */
 	size_t nr_slots;

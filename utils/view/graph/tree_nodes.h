@@ -10,7 +10,7 @@
  */
 struct tree_node *tree_add_nameless(struct tree *tree, struct tree_node *parent);
 
-/* Add the numbers of @from to the numbers of @to. The children of @to are unchanged. */
+/* Add the numbers of @from (calls, times) to those of @to. The children of @to are unchanged. */
 void tree_add_numbers(struct tree_node *to, const struct tree_node *from);
 
 /*

@@ -12,7 +12,7 @@
  * @property {string} name
  */
 
-/** For each node: number of calls, total time of these calls, and time of the longest call. */
+/** For each node of a call tree: number, total time and longest time of the node's calls. */
 export class Sums {
 	/** @param {number} nr the number of nodes */
 	constructor(nr) {

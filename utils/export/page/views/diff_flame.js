@@ -41,7 +41,7 @@ export class DiffFlameView extends FlameView {
 		this.names = [];
 		/** @type {string[]} */
 		this.fills = [];
-		/** The recording from which the widths are taken. */
+		/** "base" or "pair": the recording that determines the widths of nodes. "": none */
 		this.side = "";
 		const box = element("span", { role: "radiogroup", "aria-label": "Flame graph of", class: "switch" },
 			...SHOWN_TITLES.map(([shown, title]) => element("label", {},
