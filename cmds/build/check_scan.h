@@ -7,7 +7,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* Kinds of tokens: a word (name or number), a literal, or any other single byte. */
+/* Kinds of tokens: a word (a name or a number), a literal, or a single byte, such as '('. */
 enum check_kind {
 	CHECK_WORD,
 	CHECK_LITERAL,

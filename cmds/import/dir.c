@@ -1,4 +1,4 @@
-/* Opens or makes the directory that records are imported into (see dir.h). */
+/* Opens or makes the directory for imported records (see dir.h). */
 #include "cmds/import/dir.h"
 
 #include <errno.h>

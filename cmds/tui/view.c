@@ -77,7 +77,7 @@ void view_move(struct tui_view *view, int step, size_t rows)
 	view_settle(view, rows);
 }
 
-/* Returns the line at the top of the screen when the view is scrolled to its end. */
+/* Returns the line that a scroll to the end of the view puts at the top of the screen. */
 static size_t last_top(struct tui_view *view, size_t rows)
 {
 	size_t nr = count_lines(view);

@@ -75,8 +75,8 @@ static void keep_native(const struct py_method_def *def, name_facts facts)
 	struct native_table *in;
 
 	/*
-	 * If another thread is changing the table, the facts are not kept. The next call asks for
-	 * them again.
+	 * If another thread is changing the table, the facts are not kept. The next
+	 * natives_facts() for the function then calls names_ask_native() again.
 	 */
 	if (!atomic_compare_exchange_strong(&is_changing, &idle, 1))
 		return;

@@ -1,4 +1,7 @@
-/* Values that triggers read at entry and exit of functions: memory, page faults, counters. */
+/*
+ * Values that triggers read at entry and exit of functions: memory, page faults, counters.
+ * libmcount/hot/probe.h explains SLOW and WARM.
+ */
 #ifndef UTRAIL_LIBMCOUNT_READS_H
 #define UTRAIL_LIBMCOUNT_READS_H
 

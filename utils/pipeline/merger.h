@@ -153,7 +153,7 @@ void queue_deinit(struct queue *queue);
 /* Remove the first @nr events of the queue, and free their payloads. */
 void queue_drop(struct queue *queue, size_t nr);
 
-/* The queue of a task as a source for the task's lane. */
+/* A source that reads the queue of a task, for the task's lane (struct lane in pipeline.h). */
 struct queue_source {
 	struct source source;
 	struct queue *queue; /* NULL: the task has no events */

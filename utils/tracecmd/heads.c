@@ -125,7 +125,7 @@ static int read_tsc(struct tracedat *file, struct tracedat_cursor *in, struct uf
 	return 0;
 }
 
-/* Read an option with the same meaning in versions 6 and 7. Other options are ignored. */
+/* Read an option that has the same meaning in versions 6 and 7. Other options are ignored. */
 static int read_option(struct tracedat *file, unsigned id, struct tracedat_cursor *in,
 		       struct uft_err *err)
 {
@@ -483,8 +483,8 @@ static int read_v7_buffer(struct tracedat *file, struct tracedat_cursor *option,
 	if (ret < 0)
 		return ret;
 	/*
-	 * The error of a section that extends beyond the file's end is ignored: add_cpu() checks
-	 * the part of each CPU.
+	 * If the section extends beyond the file's end, open_section() fails. This error is
+	 * ignored, because add_cpu() limits the records of each CPU to the file's end.
 	 */
 	in = cursor_at(file, offset);
 	ret = open_section(&in, TRACEDAT_BUFFER, &section, NULL);

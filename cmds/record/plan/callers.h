@@ -9,7 +9,7 @@
 #include "cmds/record/plan/modules.h"
 #include "utils/format/probe/control.h"
 
-#define CALLERS_JIT "jit" /* in a list of names: all memory that belongs to no file */
+#define CALLERS_JIT "jit" /* this name stands for all memory that belongs to no file */
 
 /*
  * True when the file name of @path begins with a name in the list @names. The list is separated by

@@ -91,7 +91,10 @@ int32_t tasks_claim_child(struct tasks *tasks, struct process *proc, int32_t tid
  */
 void tasks_release(struct tasks *tasks, int32_t tid);
 
-/* Write the lines of a task, its process and its session, before the first records of the task. */
+/*
+ * Called before the first records of a task are stored. Write the line of the task, and the lines
+ * of its process and its session that task.txt does not have yet.
+ */
 void tasks_announce(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 void tasks_announce_child(struct tasks *tasks, struct process *proc, int32_t tid, uint64_t time_ns);
 

@@ -1,4 +1,4 @@
-/* A map from numbers to pointers, for tables that programs may make arbitrarily long. */
+/* A map from numbers to pointers, for tables without a maximum length. */
 #ifndef UTRAIL_BASE_INTMAP_H
 #define UTRAIL_BASE_INTMAP_H
 

@@ -75,7 +75,7 @@ bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf)
 	const void *id = NULL;
 	ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
 
-	/* If the section is missing or damaged, libdw opens no file. */
+	/* If .gnu_debugaltlink is missing or damaged, libdw opens no shared file. */
 	if (id_bytes <= 0)
 		return true;
 	alt->dwarf = dwarf_begin_elf(open_elf(alt, name, id, id_bytes), DWARF_C_READ, NULL);

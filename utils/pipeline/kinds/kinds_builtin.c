@@ -143,7 +143,7 @@ static void put_variable(const struct event_kind *kind, const struct event_conte
 	strbuf_addf(out, "=%llx", (unsigned long long)value.number);
 }
 
-/* Write nothing. Views that show call sites print a call site and the next call together. */
+/* Write nothing, because a view prints a call site together with the next call of the task. */
 static void put_nothing(const struct event_kind *kind, const struct event_context *context,
 			struct strbuf *out)
 {

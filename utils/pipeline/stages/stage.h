@@ -37,14 +37,14 @@ enum stage_sched {
 
 /* The events to show; stage_config_init() chooses all. */
 struct stage_config {
-	unsigned depth;		 /* show calls with fewer frames than this around them */
+	unsigned depth;		 /* show a call if fewer than @depth open calls are around it */
 	uint64_t time_filter_ns; /* show calls that took this long or longer */
 	uint64_t size_filter;	 /* show functions of this many bytes or more */
 	struct filters *filters; /* the user's filters; borrowed; NULL: none */
-	uint32_t actions;	 /* enum trigger_flags: the actions of filters that are applied */
+	uint32_t actions;	 /* enum trigger_flags: apply only these actions of @filters */
 	bool is_off;		 /* --trace=off: show no calls until a trace_on */
 	bool show_libcalls;
-	bool show_events;		  /* show events, not only those of -T and -W */
+	bool show_events;		  /* false: show only the events that -T and -W request */
 	const struct event_rules *events; /* --Event: show only these events; borrowed; NULL: all */
 	struct event_choice *choice;	  /* made from @events; owned by the pipeline */
 	enum stage_sched sched;
@@ -84,7 +84,7 @@ struct pending_call {
 	const struct func *func;
 	uint64_t addr;
 	uint64_t start_ns;
-	uint64_t child_ns; /* the time of the calls made directly by this call */
+	uint64_t child_ns; /* total duration of the calls that this call made directly */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* The words of actions (see actions.h). */
+/* The words that name actions in specs (see actions.h). */
 #include "utils/spec/args/actions.h"
 
 #include <string.h>

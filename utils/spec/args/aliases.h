@@ -1,4 +1,4 @@
-/* Functions with several names: chooses the displayed name, and lists all names. */
+/* Chooses the displayed name of a function with several names, and lists all names. */
 #ifndef UTRAIL_SPEC_ALIASES_H
 #define UTRAIL_SPEC_ALIASES_H
 

@@ -34,8 +34,8 @@ enum arg_how {
 	ARG_HOW_PLAIN,
 	ARG_HOW_POINTED, /* a pointer to the struct */
 	ARG_HOW_X87,	 /* a struct of one long double, returned in st(0) */
-	ARG_HOW_LLVM,	 /* a std::string of LLVM's library */
-	ARG_HOW_TEXT,	 /* a text, the printed form of a value; it is shown unchanged */
+	ARG_HOW_LLVM,	 /* a std::string of LLVM's C++ library */
+	ARG_HOW_TEXT,	 /* the printed form of a value; views show this text unchanged */
 };
 
 /*

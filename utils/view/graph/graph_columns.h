@@ -1,6 +1,6 @@
 /*
- * The columns of graph: graph_func_table and graph_task_table. Private to utils/view/graph/graph*.c
- * and cmds/tui.
+ * The columns that `utrail graph` shows in front of functions (graph_func_table) or in front of
+ * tasks (graph_task_table). Private to utils/view/graph/graph*.c and cmds/tui.
  */
 #ifndef UTRAIL_VIEW_GRAPH_COLUMNS_H
 #define UTRAIL_VIEW_GRAPH_COLUMNS_H
@@ -44,7 +44,7 @@ const struct graph_table *graph_table_of(const struct graph *graph);
  */
 void graph_put_titles(const struct graph *graph, struct sink *sink);
 
-/* Write "# TOTAL TIME   FUNCTION", or nothing without columns. */
+/* Write a line like "# TOTAL TIME   FUNCTION". If @graph has no columns, write nothing. */
 void graph_put_header(const struct graph *graph, struct sink *sink);
 
 /* Write the cells of @row. If @row is NULL, write blanks of the same width. */
