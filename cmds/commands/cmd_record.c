@@ -34,7 +34,7 @@
 #include "utils/builddb/compiler/compiler.h"
 #include "utils/base/units.h"
 
-/* True for programs that start only a few processes: compilers, and launchers such as ccache. */
+/* True for compilers and launchers (ccache). These programs start only a few processes. */
 static bool is_compiler(const struct opts *opts)
 {
 	return opts->nr_args && (compiler_kind(opts->args[0]) != COMPILER_NONE ||
@@ -227,7 +227,7 @@ static void warn_about_sealed(const struct msg *msg, const struct notes *notes,
 			 notes->talks_sealed == 1 ? "time" : "times");
 }
 
-/* Returns the first error of writing a map or symbol file. A code of 0 means no error. */
+/* Returns an error of writing a symbol file or a map. A code of 0 means that there is no error. */
 static const struct uft_err *save_error(const struct recorder *rec)
 {
 	return rec->channel.save_error.code ? &rec->channel.save_error : &rec->tasks.map_error;
@@ -335,7 +335,7 @@ static void begin_tracepoints(struct run *run, struct recorder *rec, pid_t pid)
 	run->has_kernel = kernel_open(&rec->kernel, &rec->sources, pid, &note) == 0;
 	if (note.code)
 		msg_warn(&run->opts->msg, "%s", note.text);
-	/* If infofile_begin() fails, infofile_finish() adds FEAT_KERNEL to `info` later. */
+	/* Errors are ignored, because infofile_finish() also writes FEAT_KERNEL to `info`. */
 	if (run->has_kernel)
 		infofile_begin(run, NULL);
 }

@@ -59,7 +59,7 @@ extern struct patched_module *patched_modules;
  */
 bool patches_is_within(const struct dl_phdr_info *info, uint64_t addr, uint64_t len, uint32_t flag);
 
-/* True when no bytes are written at the site of @patch (PLAN_PATCH_INNER). */
+/* True when @patch writes no bytes at its site (PLAN_PATCH_INNER). */
 static inline bool patch_has_no_text(const struct patch *patch)
 {
 	return plan_patch_has_no_text(patch->flags);
@@ -71,15 +71,18 @@ static inline uint64_t patch_function(const struct patch *patch)
 }
 
 /*
- * Makes the bytes for the site, at most PLAN_PATCH_ORIGINAL. Returns their number, or 0 when they
- * cannot be made.
+ * Stores the bytes for the site of @patch in @to, which has room for PLAN_PATCH_ORIGINAL bytes.
+ * Returns the number of bytes, or 0 when the bytes cannot be made.
  */
 uint32_t patch_make_bytes(const struct patch *patch, uint8_t *to);
 
 /* Forgets all patches. */
 void patches_drop(void);
 
-/* Raises the event's semaphore. While the semaphore is 0, the program may skip the event. */
+/*
+ * If @patch has a semaphore, adds 1 to the semaphore. While a semaphore is 0, the program may skip
+ * the event at the site of the patch.
+ */
 void patch_raise_semaphore(const struct dl_phdr_info *info, struct patch *patch);
 
 /* True when the bytes at the site of @patch are those that patch_make_bytes() makes. */

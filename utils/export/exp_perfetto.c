@@ -1,4 +1,4 @@
-/* Exporter: Perfetto's own format, a protocol buffer (ui.perfetto.dev, trace_processor). */
+/* Exporter: Perfetto's own format, a protocol buffer, for ui.perfetto.dev and trace_processor. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +226,7 @@ static void write_thread(struct export *ex, const struct task *task, uint64_t ti
 	write_packet(ex);
 }
 
-/* Write the default values for packets of the sequence. */
+/* Write the default values for the next packets, which belong to @task. */
 static void write_defaults(struct export *ex, const struct task *task, uint64_t time_ns)
 {
 	struct perfetto *p = ex->state;

@@ -65,7 +65,7 @@ enum header_info {
 /* The header, in the byte order of this machine: doc/formats/info.md, "Header". */
 struct data_header {
 	uint32_t version;     /* 3 or 4 */
-	uint16_t header_size; /* the offset of the text */
+	uint16_t header_size; /* the offset of the text that follows the header */
 	/* enum header_endian: the byte order of the traced program and of all binary files */
 	uint8_t endian;
 	uint8_t elf_class; /* enum header_class: the class of the traced program */

@@ -282,7 +282,7 @@ static int make_filters(const struct steering *steer, const struct steer_change 
 
 	for (unsigned i = 0; i < SPEC_OPTIONS; i++)
 		added[i] = change->specs[i].len ? change->specs[i].data : NULL;
-	/* The counters keep their numbers. */
+	/* Each counter of the recording keeps its bit in trigger.read. */
 	filters->counters = *counters;
 	ret = filters_make_after(filters, before, gone, added, change->match, &option, err);
 	if (ret < 0)

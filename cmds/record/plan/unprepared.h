@@ -64,7 +64,7 @@ struct unprepared_verdict {
  */
 const char *unprepared_way_text(unsigned way);
 
-/* Find main() in the first instructions of the program. Returns the address of main(), or 0. */
+/* Returns the address that the program's start code passes to libc as main(), or 0 if unknown. */
 uint64_t unprepared_main(const struct unprepared *unprepared);
 
 /*

@@ -1,4 +1,4 @@
-/* Makes payloads from the effects of system calls (see calls.h). */
+/* Makes the payloads of records in proc.dat from system calls (see calls.h). */
 #include "cmds/record/proc/calls.h"
 
 #include <fcntl.h>
@@ -161,7 +161,7 @@ static enum proc_kind encode_open(const struct call_facts *facts, struct strbuf 
 		act.numbers[1] = facts->out[0];
 		act.numbers[2] = facts->out[1];
 	}
-	/* Without these flags the kernel ignores the mode, so the argument may have any value. */
+	/* Without O_CREAT or O_TMPFILE, the kernel ignores the mode. In this case, record 0. */
 	if (!(act.numbers[1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))))
 		act.numbers[2] = 0;
 	if (facts->from.name)

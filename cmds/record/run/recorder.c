@@ -238,7 +238,7 @@ static int choose_events(void *arg, pid_t pid, const struct attach_choice *choic
 	return ret < 0 ? ret : attach_choose(pid, &how, choices, nr, err);
 }
 
-/* Stores in each part of the recorder the pointers to the other parts that this part uses. */
+/* Connects the parts of the recorder: each part gets pointers to the other parts that it uses. */
 static void put_together(struct recorder *rec)
 {
 	const struct record_settings *settings = rec->settings;

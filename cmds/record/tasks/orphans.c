@@ -1,4 +1,4 @@
-/* Finds children that have not reported themselves (see orphans.h). */
+/* Finds forked children from which no record has come yet (see orphans.h). */
 #include "cmds/record/tasks/orphans.h"
 
 #include <stdio.h>

@@ -93,7 +93,7 @@ enum control_type {
 
 enum control_flags {
 	CONTROL_OPTIONAL = 1U << 0, /* a receiver that does not know the type ignores the message */
-	CONTROL_ANSWER = 1U << 1,   /* the message answers the message with the number @seq */
+	CONTROL_ANSWER = 1U << 1,   /* an answer: @seq is the number of the answered message */
 };
 
 /*
@@ -124,7 +124,7 @@ enum control_hello_kind {
 	CONTROL_ENDING = 6, /* a known process is about to be killed by a signal: CRASH follows */
 	CONTROL_STEER = 8,  /* a known process asks for the newest plan */
 	CONTROL_EVENTS = 9, /* a known process declares an event: DECLARE follows */
-	CONTROL_NAMES = 10, /* a known process names functions: CALLABLEs follow */
+	CONTROL_NAMES = 10, /* a known process sends the names of functions: CALLABLEs follow */
 
 	/* The probe cannot trace the fresh process image, and sends nothing after this HELLO: */
 	CONTROL_NO_ADDRESS_SPACE = 4, /* there is a limit of address space (ulimit -v) */
@@ -178,7 +178,10 @@ enum control_welcome_fd {
 	CONTROL_FD_MAX = 3,
 };
 
-/* PLAN has a descriptor when there is an addition to the plan. */
+/*
+ * If the new modules need a plan (plan.h), PLAN has one descriptor: the memfd of this plan. The
+ * probe adds this plan to its current plan.
+ */
 struct control_plan {
 	struct control_header h;
 };
@@ -196,7 +199,7 @@ struct control_set_plan {
 /* The maximum number of frames in a CRASH. The innermost frame comes first. */
 #define CONTROL_CRASH_FRAMES 256
 
-/* @addr: as in records; @time_ns: the time of the entry */
+/* @addr: the function's address in records; @time_ns: the time when the call began */
 struct control_crash_frame {
 	uint64_t addr;
 	uint64_t time_ns;

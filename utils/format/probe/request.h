@@ -44,7 +44,7 @@ enum request_type {
 	 * request, the recorder flushes the files often
 	 */
 	REQUEST_PROGRESS = 3,
-	REQUEST_CONTROL = 4, /* obey the words of utils/spec/steer.h */
+	REQUEST_CONTROL = 4, /* execute the requests in the text (utils/spec/steer.h) */
 	/*
 	 * The text of the request is the pid of a process. The @error of the answer is 0 if that
 	 * process is recorded, or is this recorder. Otherwise, it is -ESRCH. The answer comes even

@@ -1,4 +1,4 @@
-/* Facts for finding the calls of a running program that have not returned (see hooked.h). */
+/* Finds calls of hooks and of library functions in the code of a file (see hooked.h). */
 #include "utils/object/code/hooked.h"
 
 #include <string.h>

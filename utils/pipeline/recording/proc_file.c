@@ -13,8 +13,9 @@
 #define BUFFER_BYTES (64U * 1024)
 
 /*
- * Read more bytes into a buffer of at least @wanted bytes. Returns 1 on success, 0 at the end, or a
- * negative errno.
+ * If the buffer is smaller than @wanted bytes, enlarge the buffer. Then fill the rest of the buffer
+ * with the next bytes of the file. Returns 1 on success, 0 at the end of the file, or a negative
+ * errno.
  */
 static int refill_proc_file(struct proc_file *file, size_t wanted)
 {
