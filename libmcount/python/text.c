@@ -293,8 +293,8 @@ static void put_bytes(struct writer *w, struct py_object *o)
 
 /*
  * A class's dictionary has an item with the name of the class's module. This item is among the
- * first. So the probe reads at most ITEMS_LOOKED_AT items, in order. The probe does not look up the
- * key, since a comparison of keys may run Python code.
+ * first items. So the probe reads at most ITEMS_LOOKED_AT items, in order. The probe does not look
+ * the item up by its key, since a comparison of keys may run Python code.
  */
 #define ITEMS_LOOKED_AT 64
 

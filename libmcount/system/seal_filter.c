@@ -8,9 +8,9 @@
 #include "utils/base/compiler.h"
 
 /*
- * This file interprets the filter itself. The system call number and the machine are known. All
- * other inputs, and values computed from them, are unknown. If a jump depends on an unknown value,
- * both paths are followed. Each path ends, since jumps lead forward only.
+ * The system call number and the machine are known. All other inputs of the filter are unknown, and
+ * so are values computed from unknown inputs. If a jump depends on an unknown value, both paths are
+ * followed. Each path ends, since jumps lead forward only.
  */
 #define WORDS	  BPF_MEMWORDS
 #define WAYS_MAX  32

@@ -236,8 +236,10 @@ static int parse_clear(struct parse *p, char *names, size_t at)
 }
 
 /*
- * Parse an action whose word begins at offset @at. @value begins at offset @value_at, and may be
- * changed; NULL: the item has no value.
+ * Parse an action whose word begins at offset @at.
+ *
+ * @value: the text after the "=", which the function may change; NULL: there is no "="
+ * @value_at: the offset at which @value begins
  */
 static int parse_action(struct parse *p, const struct action *action, char *value, size_t at,
 			size_t value_at)

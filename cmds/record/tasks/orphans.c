@@ -109,9 +109,9 @@ static void add_orphan(struct processes *procs, pid_t pid, struct process *paren
 }
 
 /*
- * After a fork, the child stores its pid in the notes. The parent may end first, so pids may be
- * missing. Wait for the missing pids of all forks that have begun. The wait is limited, because
- * after a failed fork no child stores a pid.
+ * After a fork, the child stores its own pid in the parent's notes (notes.h). The parent may end
+ * before the child stores the pid. So wait for the missing pids of all forks that have begun. The
+ * wait is limited, because after a failed fork no child stores a pid.
  */
 static void wait_for_newborns(const struct processes *procs)
 {

@@ -46,9 +46,9 @@ double sums_progress(struct sums_stop *stop)
 }
 
 /*
- * Tells sums_stop() and sums_progress() which pipeline reads the recording for the present answer.
- * @pipe is NULL after this pipeline has ended. If sums_stop() was called, and @ret is not an error,
- * the function returns -ECANCELED with @err. Otherwise, the function returns @ret.
+ * Tells sums_stop() and sums_progress() which pipeline reads the recording for the present sum.
+ * @pipe is NULL after this pipeline has ended. If sums_stop() has stopped the present sum or all
+ * sums, and @ret is not an error, returns -ECANCELED with @err. Otherwise, returns @ret.
  */
 static int note_pipe(struct sums_stop *stop, struct pipeline *pipe, int ret, struct uft_err *err)
 {

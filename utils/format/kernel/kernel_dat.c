@@ -321,7 +321,7 @@ static uint64_t whole_stamp(uint64_t stamp, uint64_t before_ns)
 
 /*
  * Handle a record that is not an event: a change of the page's time, or padding. Padding is
- * skipped. The delta of padding is added to the page's time, but WITHDRAWN_NO_TIME adds nothing.
+ * skipped. The delta of padding is added to the page's time, unless the delta is WITHDRAWN_NO_TIME.
  */
 static int skip_no_event(struct kernel_page *page, unsigned kind, uint32_t delta,
 			 struct uft_err *err)

@@ -76,7 +76,7 @@ static int cannot_open(const char *path, int ret, struct uft_err *err)
 	return err_set_errno(err, ret, "cannot open '%s'", path);
 }
 
-/* Measures <tid>.cdat. A missing or empty file is no error. */
+/* Sets task->data_bytes from the blocks of <tid>.cdat. A missing or empty file is no error. */
 static int measure_blocks(struct trace_data *data, struct task *task, struct uft_err *err)
 {
 	char path[PATH_MAX];

@@ -20,9 +20,9 @@ static const struct queued *next_queued(const struct kernel_calls *calls)
 /*
  * @next is the ENTRY of an outermost call of a kernel function. @record_ns is the time of the
  * task's next record. True when @record_ns is within the call, and nearer to the beginning of the
- * call than to the end. A task within the kernel writes no records. So if the function returns
- * true, the task wrote the record first, and then made the call. The times are in the wrong order,
- * because the clocks of the probe and of the kernel differ.
+ * call than to the end. A task within the kernel writes no records. So if the result is true, the
+ * task wrote the record first, and then made the call. The times are in the wrong order, because
+ * the clocks of the probe and of the kernel differ.
  */
 static bool is_entered_late(const struct kernel_calls *calls, const struct queued *next,
 			    uint64_t record_ns)

@@ -1,4 +1,4 @@
-/* The words of the actions that specs such as `f@filter,depth=2` name. */
+/* The words of actions in specs such as `f@filter,depth=2`. */
 #ifndef UTRAIL_UTILS_SPEC_ACTIONS_H
 #define UTRAIL_UTILS_SPEC_ACTIONS_H
 
@@ -35,7 +35,10 @@ enum trigger_flags {
 
 #define TRIGGER_LOCATIONS (TRIGGER_LOCATION | TRIGGER_LOCATION_OUT)
 
-/* The value of an action, WORD=VALUE. ACTION_NAMES can be left out, the other values cannot. */
+/*
+ * The kind of an action's value, WORD=VALUE. A value of the kind ACTION_NAMES is optional. A value
+ * of another kind is required.
+ */
 enum action_value {
 	ACTION_PLAIN, /* the action has no value */
 	ACTION_DEPTH,

@@ -81,12 +81,12 @@ static int add_item(struct argrule *rule, const char *item, const struct argrule
 		return 0;
 	}
 	rule->clears |= cleared_by(item);
-	/* Other items are names of modules (doc/facts/language.md, "Specifications"). */
 	if (action_is_item(item))
 		return 0;
 	/*
-	 * An item such as "arg" or "argx" is probably a wrong argument, not the name of a module.
-	 * add_argument() reports the error.
+	 * An item that is no action, argument or return value is the name of a module
+	 * (doc/facts/language.md, "Specifications"). But an item such as "arg" or "argx" is
+	 * probably a wrong argument. add_argument() reports the error.
 	 */
 	if (spec_begins_with(item, "arg") || spec_begins_with(item, "fparg") ||
 	    spec_begins_with(item, "retval"))
