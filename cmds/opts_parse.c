@@ -314,7 +314,7 @@ static int read_former(struct former *former, const struct opts *opts, const str
 	return ret;
 }
 
-/* Takes the options of a script. A script cannot choose the program. */
+/* Parses a script's options. The script must not name a command, a program or an option file. */
 static int parse_script_words(struct opts *opts, const char *script, struct uft_err *err)
 {
 	struct line words = { .argc = opts->script_words.nr, .argv = opts->script_words.words };

@@ -25,7 +25,7 @@ void prctl_before(int option, unsigned long first, unsigned long second)
 {
 	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_FILTER)
 		seal_before_filter(second);
-	/* A new thread inherits this setting from its creator. */
+	/* New threads inherit PR_TSC_SIGSEGV. So each new thread must check its setting. */
 	if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
 		atomic_store(&probe.may_lack_counter, true);
 	if (forbids_hooks(option, first))

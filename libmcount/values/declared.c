@@ -217,7 +217,10 @@ static void begin_payloads(void *arg)
 	struct begin_payloads *b = arg;
 	struct thread *t = b->t;
 	uint64_t mask;
-	/* Block signals: if a handler jumped out of this function, the ring would stay unused. */
+	/*
+	 * Block signals: if a handler jumped out of this function after arena_claim_ring(), the
+	 * claimed ring could stay unused.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *p = t->payloads ? t->payloads : make_writer(t);
 	/*
@@ -230,7 +233,11 @@ static void begin_payloads(void *arg)
 	if (r) {
 		uint32_t index = r->index;
 
-		r->index = t->ring->index; /* ring_wake_writer() wakes the writer of t->ring */
+		/*
+		 * One thread of the recorder reads both t->ring and r. With this index,
+		 * ring_wake_writer(r) wakes that thread.
+		 */
+		r->index = t->ring->index;
 		p->at = p->end = NULL;
 		p->position = p->stalled_tail = 0;
 		p->ring = r;
@@ -246,7 +253,10 @@ static void begin_payloads(void *arg)
 		own_quiet_end(mask);
 }
 
-/* Returns the state that writes to the second ring of @t, or NULL. @t must have a first ring. */
+/*
+ * Returns t->payloads, which has a ring for the payloads of @t. Returns NULL when there is no such
+ * ring. t->ring must not be NULL.
+ */
 static struct thread *payloads_of(struct thread *t)
 {
 	struct thread *p = t->payloads;
@@ -259,7 +269,7 @@ static struct thread *payloads_of(struct thread *t)
 		p = b.p;
 	}
 	if (likely(p))
-		p->aside = t->aside; /* signal handlers write to the aside of @t (aside.h) */
+		p->aside = t->aside; /* for aside_needs_quiet(p), while p waits for room */
 	return p;
 }
 

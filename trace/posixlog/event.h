@@ -28,8 +28,8 @@ enum {
 	PT_NR_IDS = 1024,
 };
 
-#define PT_NAME_MAX	 255 /* bytes of an event's name, without the zero byte */
-#define PT_STREAM_NAME	 255 /* bytes of a stream's name, with the zero byte */
+#define PT_NAME_MAX	 255 /* maximum bytes of an event's name, without the zero byte */
+#define PT_STREAM_NAME	 255 /* maximum bytes of a stream's name, with the zero byte */
 #define PT_DATA_MAX	 (512u << 10)
 #define PT_SYSTEM_DATA	 256 /* maximum bytes of a system event's data: two sets of events */
 #define PT_SIZE_MAX	 (1u << 30)

@@ -147,7 +147,10 @@ static int add_db_entry(struct compdb *db, struct strbuf *entry, struct strbuf *
 	return 0;
 }
 
-/* @bytes: becomes the size of the stored entry, in which a control character has six bytes */
+/*
+ * @bytes: if the entry is stored, becomes the size of the entry's JSON and key. Escapes make the
+ *         JSON longer than the texts: most control characters become six bytes
+ */
 static int add_entry(struct compdb *db, const char *directory, const char *file, const char *output,
 		     const struct words *argv, uint64_t *bytes)
 {

@@ -1,4 +1,4 @@
-/* The uses of files by executions, as members of the JSON objects of the executions. */
+/* JSON about each execution: the files that it used ("o"), and the readers of its pipes ("i"). */
 #ifndef UTRAIL_BUILDDB_TREE_FILES_H
 #define UTRAIL_BUILDDB_TREE_FILES_H
 

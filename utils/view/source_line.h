@@ -9,7 +9,10 @@
 #include "utils/pipeline/recording/module.h"
 #include "utils/base/sink.h"
 
-/* Write @before, "<file>:<line>" and @after in gray, or nothing if the line of @func is unknown. */
+/*
+ * Write @before, then "<file>:<line>", then @after, all in gray. If the source line of @func is
+ * unknown, write nothing.
+ */
 void source_line_put(struct module_set *modules, const struct func *func, enum color_mode color,
 		     const char *before, const char *after, struct sink *sink);
 

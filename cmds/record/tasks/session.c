@@ -74,7 +74,10 @@ int image_add_module(struct image *s, const struct control_module *m)
 	return m->has_text ? module_map_add(&s->map, &entry) : 0;
 }
 
-/* The usual addresses of the stack on x86_64 without randomisation, above all other mappings. */
+/*
+ * Without address randomisation, the stack on x86_64 usually has these addresses. All modules have
+ * lower addresses.
+ */
 #define STACK_GUESS_START 0x7ffffffde000ULL
 #define STACK_GUESS_END	  0x7ffffffff000ULL
 

@@ -237,7 +237,7 @@ static enum replay_line_kind kind_of(const struct event *event)
 					   : REPLAY_OTHER;
 }
 
-/* Called when replay has held back the event @pass->waits. Writes the line of this event. */
+/* Writes the line of the event pass->waits. Called while pass->replay holds back this event. */
 static int show_waiting(struct replay_pass *pass)
 {
 	const struct task *task = pass->replay.pending_task;

@@ -1,4 +1,4 @@
-/* Process and file events as text (see etrace_write.h). */
+/* Writes the events of processes and files as text (see etrace_write.h). */
 #include "utils/builddb/etrace/etrace_write.h"
 
 #include <errno.h>

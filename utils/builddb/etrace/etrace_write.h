@@ -1,4 +1,4 @@
-/* Process and file events of a recording as text (doc/formats/etrace.md). */
+/* Writes a recording's events of processes and files as text (doc/formats/etrace.md). */
 #ifndef UTRAIL_BUILDDB_ETRACE_WRITE_H
 #define UTRAIL_BUILDDB_ETRACE_WRITE_H
 

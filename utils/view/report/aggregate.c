@@ -1,4 +1,4 @@
-/* Calls added up: by function, and by task (see aggregate.h). */
+/* Adds up calls for each function, and for each task (see aggregate.h). */
 #include "utils/view/report/aggregate.h"
 
 #include <errno.h>

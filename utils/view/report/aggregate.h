@@ -1,4 +1,4 @@
-/* Calls added up: by function, and by task. */
+/* Adds up calls for each function, and for each task. */
 #ifndef UTRAIL_VIEW_AGGREGATE_H
 #define UTRAIL_VIEW_AGGREGATE_H
 
@@ -41,7 +41,8 @@ struct call_stats {
 	uint64_t calls;
 	uint64_t total_ns; /* the time of outermost calls only, so that recursion counts once */
 	uint64_t self_ns;
-	struct time_stats total; /* over all calls; only with details */
+	/* @total and @self include recursive calls. Both are filled only with wants_details. */
+	struct time_stats total;
 	struct time_stats self;
 	uint64_t *cpus;		       /* a bit for each CPU seen; NULL: none */
 	struct hist *hist;	       /* distribution of total times; NULL: none or not wanted */

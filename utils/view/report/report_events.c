@@ -37,7 +37,7 @@ static const struct event_column columns[] = {
 	{ { "max", NULL, "       Max", true }, 1000 },
 };
 
-/* The number of the sort key "name". Smaller numbers of sort keys are indices of columns[]. */
+/* In report->keys, KEY_NAME is the sort key "name". Smaller numbers are indices of columns[]. */
 #define KEY_NAME ARRAY_SIZE(columns)
 
 static double rate_of(const struct report_events *report, const struct event_row *row)
