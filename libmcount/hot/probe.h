@@ -172,8 +172,8 @@ struct thread {
 	_Atomic uint32_t in_use; /* 0: the state is free for another thread or stack */
 	/*
 	 * -finstrument-functions: @cyg_again and @cyg_deep count open calls without a frame
-	 * (cygprof.c). Such a call is counted only if, when the call begins, the frame @top belongs
-	 * to another call of the called function.
+	 * (cygprof.c). A call of a function F is counted only if another call of F has the frame
+	 * @top when the counted call begins.
 	 */
 	uint32_t cyg_again; /* number of counted calls that filters exclude */
 	uint32_t cyg_deep;  /* number of counted calls that are also in @cyg_skipped */
@@ -353,7 +353,7 @@ static inline bool probe_is_alike(void)
 
 /*
  * True while the stubs may skip calls that they find in thread->calls. With PLAN_STEERABLE, the
- * probe maps the arena's header so that arena.may_skip has the address of this variable. So the
+ * probe maps the arena's header a second time, and arena.may_skip is then this variable. So the
  * recorder can clear the variable (plan_update.h).
  */
 extern bool probe_skips __attribute__((visibility("hidden")));

@@ -16,9 +16,10 @@
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*
- * Ends a hook that a jump out of a signal handler has left for good. The signal may have come at
- * any instruction of the hook. Frames and rings are consistent at each of these instructions,
- * because of the order of stores in ring.c, clock.c and frame_push().
+ * Called before each jump. If the jump leaves a signal handler that has interrupted a hook, the
+ * hook will not continue. In this case the function ends the hook. The signal may have come at any
+ * instruction of the hook. Frames and rings are consistent at each of these instructions, because
+ * of the order of stores in ring.c, clock.c and frame_push().
  */
 static void forget_interrupted_hook(void)
 {

@@ -32,8 +32,9 @@ static bool has_sanitizer(void)
 }
 
 /*
- * The kernel may merge unrelated anonymous mappings into one. So an anonymous mapping does not stay
- * as a whole. At least WINDOW bytes stay mapped on each side of each address in @keeps.
+ * The kernel may merge unrelated anonymous mappings into one. So if an address in @keeps lies in an
+ * anonymous mapping, the child may not need the whole mapping. Only the memory around each such
+ * address stays mapped: at least WINDOW bytes on each side.
  */
 #define WINDOW	      (256ul << 10)
 #define ZERO_DATA_MAX (4ul << 20)

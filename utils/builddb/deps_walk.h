@@ -17,10 +17,10 @@
 struct deps_step;
 
 /*
- * At a time T, an execution depends on all contents that the execution has read before T. A content
- * depends on all executions that have written to the content before T. A forked child depends on
- * its parent up to the fork. An execution that begins with execve(2) does not depend on the earlier
- * executions of its process.
+ * A content is the data of a file (files.h). At a time T, an execution depends on all contents that
+ * the execution has read before T. A content depends on all executions that have written to the
+ * content before T. A forked child depends on its parent up to the fork. An execution that begins
+ * with execve(2) does not depend on the earlier executions of its process.
  *
  * A walk visits each content and each execution once. Each visit has a time T. From this visit, a
  * walk forwards follows only dependencies after T, and a walk backwards only dependencies before T.

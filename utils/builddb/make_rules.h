@@ -13,10 +13,11 @@
  * Starts as { 0 } and ends with make_rules_deinit(). Paths are absolute, and paths of existing
  * files contain no symbolic links.
  *
- * @targets: maps the path of a target to 1 + an index. The target's newest input has this index in
- *          @inputs
+ * @targets: maps the path of a target to 1 + i. inputs[i] is the last input that was added to the
+ *          target
  * @inputs: the words after the colons of rules
- * @next: the index of the next older input of the same target, or MAKE_RULES_NONE
+ * @next: the index of the input that was added to the same target before this input, or
+ *        MAKE_RULES_NONE
  */
 struct make_rules {
 	struct strmap targets;

@@ -113,10 +113,10 @@ static int read_parents(struct pipeline *pipe, const struct task **children, siz
 	int ret = is_read ? 0 : err_set_errno(err, -ENOMEM, "cannot filter calls");
 
 	/*
-	 * @children is sorted by the time at which the children began. If a parent is itself a
-	 * forked child, the parent stands before its children in @children. So read_parent() reads
-	 * the grandparent first, and puts the parent's state into pipe->at_fork. This state is
-	 * needed when read_parent() reads the parent.
+	 * @children is sorted by the time at which the children began. So if a parent is itself a
+	 * forked child, the parent stands before its own children in @children. When read_parent()
+	 * reads such a parent, pipe->at_fork already has the filter state with which the parent
+	 * begins. read_parent() needs this state.
 	 */
 	for (size_t i = 0; ret == 0 && i < nr; i++) {
 		const struct task *origin = task_origin(data, children[i]);

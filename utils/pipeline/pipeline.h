@@ -113,8 +113,7 @@ enum lane_state {
  * @in_windows: pipeline_run_windows() runs the lane
  * @calls: the stack of the program's calls and, above them, the kernel's
  * @events: the events in [@at, @nr) have passed all stages, and the view has not got these events
- *          yet. NULL before the first batch, after the last batch, and while other lanes use the
- *          memory
+ *          yet. NULL before the first batch, after the last batch, and after lane_release_events()
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
  * @opened: with stage_config.opens_at_start: the calls that are open when the time range begins
  * @has_events: read_events() has found events in the time range. Later stages may hide these events
@@ -181,7 +180,8 @@ struct lane {
  * @at_fork: for each of the first @nr_at_fork tasks, the state of its parent's filter at the fork
  *           (forks.h); NULL: none
  * @start_ns, @stop_ns: the time range, by the recording's clock
- * @first_ns: the time from which the field "elapsed" and elapsed times of --time-range count
+ * @first_ns: the time at which the field "elapsed" is 0. In --time-range, elapsed times also count
+ *            from this time
  * @limit_ns: events after this time are not read; UINT64_MAX if the recording does not grow
  * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
  *            When @known_ns reaches @first_ns, @first_ns is final

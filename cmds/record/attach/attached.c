@@ -61,7 +61,11 @@ static bool has_ended_as_child(const struct attached *w, const struct attached_t
 int world_wait(const struct attached *w, struct attached_thread *t, uint64_t until_ms, int *status)
 {
 	for (;;) {
-		/* Read the time before the look: this process may be paused after the look. */
+		/*
+		 * Read the time before the thread is checked. In the opposite order, this process
+		 * could be paused between the two steps, and the thread could stop during the
+		 * pause. The wait would then time out, although the thread has stopped.
+		 */
 		bool is_last = world_now_ms() > until_ms;
 		bool has_ended = has_ended_as_child(w, t);
 		pid_t pid = has_ended ? -1 : waitpid(t->tid, status, __WALL | WNOHANG);

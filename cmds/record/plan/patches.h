@@ -135,7 +135,7 @@ struct patches_turned {
 /*
  * Choose the patches of @known again, after the rules in @settings have changed. Only the first
  * call searches the file. A rule does not match a function that cannot be patched. Returns 0 or a
- * negative errno. -E2BIG means that a number in the facts about the file is too large.
+ * negative errno; -E2BIG: see known_functions_make().
  */
 int patches_turn(const struct record_settings *settings, struct known_module *known,
 		 bool is_program, struct patches_turned *turned);
@@ -202,9 +202,9 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * In @all, keep only the groups that have a wanted patch. Used for a process that only loses hooks.
- * The dropped patches describe hooks to be taken out. The probe of the process already knows these
- * patches, so the recorder need not send them. Call this function after process_patches_sort().
+ * Drop the groups without a wanted patch from @all. Used for a process that only loses hooks. The
+ * dropped groups describe the lost hooks. The probe of the process already knows these groups, so
+ * the recorder need not send them. Call this function after process_patches_sort().
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

@@ -179,9 +179,9 @@ static void add_names(struct strbuf *list, const struct strbuf *names)
 }
 
 /*
- * Save the symbols of all modules that can have records. If library calls of a module are recorded,
- * also save the symbols of the libraries that the module needs. From the symbols, readers find out
- * the library of a called function (--libname).
+ * Save the symbols of each module whose functions or library calls can be recorded. If library
+ * calls of a module are recorded, also save the symbols of the libraries that the module needs.
+ * From these symbols, readers find out the library of a called function (--libname).
  */
 int image_save_symbols(struct sessions *sessions, const struct image *s, struct uft_err *err)
 {

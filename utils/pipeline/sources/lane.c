@@ -77,9 +77,8 @@ static bool is_due(const struct lane *lane, uint64_t limit_ns, uint64_t other_ns
 }
 
 /*
- * Take the events of next->src that come before the task's next record. The last time at which an
- * event is taken is next->until_ns or @limit_ns, the earlier of the two. Events at the time
- * next->time_ns are taken in any case.
+ * Take the events of next->src that come before the task's next record. Events after next->until_ns
+ * or after @limit_ns are not taken. Events at the time next->time_ns are taken in any case.
  */
 static ssize_t take_others(struct lane *lane, const struct next_other *next, uint64_t limit_ns,
 			   struct event *events, size_t max, struct uft_err *err)
@@ -100,8 +99,8 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 /*
  * Find the next event of the other sources (*@other), and read the records up to the time of this
  * event. A task writes no records inside of kernel functions. If calls of kernel functions are open
- * before a record, the function does not read the record, but adds an EXIT for each of these calls.
- * The next call of read_records() reads the record.
+ * before a record, read_records() does not read the record, but adds an EXIT for each of these
+ * calls. The next call of read_records() reads the record.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)

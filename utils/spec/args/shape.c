@@ -148,7 +148,7 @@ bool shape_parse(struct shape *shape, const char *text)
 	return parse_tree(shape, &text, 0) && !*text;
 }
 
-/* The room for each text, in bytes, in a box with several values. Most texts are shorter. */
+/* The bytes for each text in a box (shape.h) with several values. Most texts are shorter. */
 #define TEXT_BYTES 24
 
 /*
