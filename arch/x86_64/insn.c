@@ -263,9 +263,10 @@ static int move_direct(struct move *m)
 	bool good;
 
 	/*
-	 * The new displacement must reach the target. The displacement will end between the present
-	 * end of @out and a place 2 * INSN_CODE_MAX bytes later, because @out has room for only
-	 * INSN_CODE_MAX bytes. If both places are near the target, each place in between is near.
+	 * The new displacement must reach the target. The displacement will end at most
+	 * INSN_CODE_MAX bytes after the present end of @out, because @out has no more room. To be
+	 * safe, the check uses twice this distance. If the nearest and the farthest place are both
+	 * near the target, each place in between is near.
 	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);

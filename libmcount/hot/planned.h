@@ -149,15 +149,18 @@ struct watch_state {
 /*
  * The state of one thread under a plan; struct thread points to it.
  *
- * @plan: the plan that decides about the thread's calls, which is the value of probe.live that the
- *        thread saw last. A plan stays mapped while any thread has the plan as @plan or @taking, or
- *        while a frame needs the plan
- * @serial, @era: the serial number and the era of @plan; @era is 0 when @now belongs to no plan
+ * @plan: the plan that decides about the thread's calls. The thread has read @plan from probe.live.
+ *        A plan stays mapped while any thread has the plan as @plan or @taking, or while a frame
+ *        needs the plan
+ * @serial, @era: live_plan.serial and live_plan.era of @plan. @era is 0 when @now belongs to no
+ *                plan
  * @taking: the plan that planned_take_up() is about to store in @plan, otherwise NULL
  * @is_simple: planned_fast.h may be used, because PLAN_ESTIMATE and PLAN_OPT_IN_LOCATION are not
  *             set, @has_watch is false, and the thread is not an aside (aside.h)
- * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, _CALLER or _LOCATION.
- *                                          A call is recorded only if such a rule opts the call in
+ * @has_filter, @has_caller, @has_location: the plan has PLAN_OPT_IN_FILTER, PLAN_OPT_IN_CALLER or
+ *                                          PLAN_OPT_IN_LOCATION. With such a flag, a call is
+ *                                          recorded only if a rule permits the call
+ *                                          (utils/format/probe/plan.h)
  * @has_left_out: there is a rule with PLAN_LEFT_OUT
  * @depth_counts: calls may be nested deeper than the plan's limit of depth, so each change of
  *                @now.depth matters

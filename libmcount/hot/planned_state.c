@@ -107,7 +107,7 @@ static uint32_t without_conditions(const struct plan_rule *rule)
 
 /*
  * Changes @s as if the open call of @addr had been entered under @plan. The call's arguments are
- * gone, so filter and notrace with conditions on arguments have no effect.
+ * gone. So if a rule has conditions on arguments, its PLAN_FILTER and PLAN_NOTRACE have no effect.
  */
 static void replay_call(struct selection *s, const struct live_plan *plan, uint64_t addr,
 			uint16_t flags)
@@ -323,10 +323,10 @@ void planned_take_up(struct thread *t)
 	} while (plan != __atomic_load_n(&probe.live, __ATOMIC_ACQUIRE));
 
 	/*
-	 * A new plan of the same era only adds functions to p->plan, so p->now stays right. Each
-	 * open call changed p->now when the call began. At that time, conditions on arguments were
-	 * checked, except in planned_push_unseen(). redo_frames() cannot check these conditions,
-	 * because the arguments are gone.
+	 * If the new plan has the same era as p->plan (live_plan.era), the new plan only adds
+	 * functions. So p->now stays right. Each open call changed p->now when the call began. At
+	 * that time, conditions on arguments were checked, except in planned_push_unseen().
+	 * redo_frames() cannot check these conditions, because the arguments are gone.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 

@@ -19,9 +19,10 @@
  * functions, the key is Python's frame object. If the probe uses sys.monitoring, the key is the
  * code object instead.
  *
- * If the next outer call has FRAME_EXPLICIT, a Python call has the same frame.slot as this outer
- * call. Therefore nested Python calls have the same frame.slot. Otherwise frame.slot of the Python
- * call is 1 less than frame.slot of the outer call (slot_inside()).
+ * frame.slot of a Python call depends on the next outer frame (slot_inside()). If the outer frame
+ * has FRAME_EXPLICIT, both frames have the same frame.slot. So nested Python calls have the same
+ * frame.slot. If the outer frame does not have FRAME_EXPLICIT, frame.slot of the Python call is 1
+ * less than frame.slot of the outer frame.
  *
  * When a traced C function without FRAME_EXPLICIT returns, the probe ends all calls whose slots are
  * lower than the slot of this function. The Python calls inside the C function are among the ended

@@ -49,8 +49,8 @@ struct tracedat_buffer {
  *
  * @bytes: size of the file
  * @long_size: size of the second word of a page
- * @page_bytes: size of a page, for buffers without a size of their own
- * @packing: method of compression; "none", or "" in version 6: no compression
+ * @page_bytes: the page size of buffers for which the file states no other page size
+ * @packing: method of compression. Without compression: "none" in version 7, "" in version 6
  * @unpack: undoes the compression; NULL: no compression
  * @files: files of tracefs, written by kernel_header_put_file()
  * @nr_events: number of events whose formats were read

@@ -9,8 +9,9 @@
 #define UMOUNT_STAYS	  8U /* UMOUNT_NOFOLLOW: the call does not follow a link */
 
 /*
- * A range of errors, such as ERESTARTSYS. The kernel sets such an error when a signal interrupts a
- * system call. The system call is then restarted, or fails with EINTR.
+ * The first and the last of the kernel's restart errors: ERESTARTSYS and ERESTART_RESTARTBLOCK. The
+ * kernel sets such an error when a signal interrupts a system call. The system call is then
+ * restarted, or fails with EINTR.
  */
 #define RESTART_FIRST 512
 #define RESTART_LAST  516

@@ -65,7 +65,8 @@ struct indexed_task {
  * @kinds: names of kinds of events, like @names
  * @per_kind: the number of events for each kind
  * @nr_lost: the number of lost records, for all tasks together
- * @processes: executions in JSON, separated by commas; @nr_left_out of them were left out
+ * @processes: executions of programs in JSON (executions_put()), separated by commas
+ * @nr_left_out: the number of executions that are not in @processes, for lack of space
  * @sources: JSON members (sources_put()); empty before everything is read
  * @base_ns: the time when the recording began
  * @zero_ns: the time of the first record, relative to @base_ns

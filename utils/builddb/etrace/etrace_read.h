@@ -150,9 +150,10 @@ int etrace_reader_end(struct etrace_reader *reader);
  * Get the next record by time, with its payload in @payload. Call this after etrace_reader_end().
  * Returns 1 on success, 0 after the last record, or -ENOMEM.
  *
- * A task gets its tid at its first record, or at the record of its fork. The tid is the lowest 22
- * bits of the task's upid. If these bits are 0, or if another task with this tid has later records,
- * the task gets a tid above all tids of Linux.
+ * A task gets its tid at the record of its fork. If there is no such record, the task gets its tid
+ * at its own first record. The tid is usually the lowest 22 bits of the task's upid. If these bits
+ * are 0, or if records of another task with this tid are still to come, the task gets a tid above
+ * all tids of Linux.
  */
 int etrace_reader_next(struct etrace_reader *reader, struct proc_record *rec,
 		       struct strbuf *payload);

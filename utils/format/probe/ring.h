@@ -20,9 +20,9 @@
  *   stores the filled length in segment_used[], and goes on in the next segment.
  * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
  *   head are never overwritten, even if producer or consumer dies.
- * - A thread takes a second ring, for payloads (event_data.h), at its first declared event. The
- *   first ring's tid, number of lost records and writer apply to both rings. Both rings are
- *   released together.
+ * - Programs can declare events (libutrail-trace). At its first declared event, a thread takes a
+ *   second ring, for payloads (event_data.h). The first ring's tid, number of lost records and
+ *   writer apply to both rings. Both rings are released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
  *   s is complete if, after the copying, head is less than a lap (all segments) beyond the start of
  *   s (flight.c).
@@ -146,17 +146,18 @@ struct arena_forks {
  * @seals: number of system call filters (seccomp) that the process has put on itself; the probe
  *         makes no system call that these filters forbid
  *
- * Counts of data that are missing, though the recording looks complete:
+ * The members below count causes of gaps in the recording. The recording itself does not show these
+ * gaps:
  *
  * @threads_caged: threads that were traced until the program forbade them to make system calls, or
  *                 to read the CPU's time-stamp counter. The number includes threads that
  *                 inherited such a ban
  * @threads_shared: threads that were traced until another thread shared their thread-local storage
  * @children_cut_off: forked children that could not reach the recorder
- * @threads_sealed: threads that were never traced, because @seals forbade tracing before it could
- *                  begin
+ * @threads_sealed: threads that were never traced, because system call filters forbade system calls
+ *                  that the probe needs to begin the tracing of a thread
  * @talks_sealed: calls of dlopen(3) after which the probe could not report new modules, because
- *                @seals forbade a conversation with the recorder
+ *                system call filters forbade a conversation with the recorder
  * @events_undeclared: events of the program that could not be declared to the recorder
  * @events_nameless: events that could not be declared, since they have no name. These events are
  *                   not counted in @events_undeclared

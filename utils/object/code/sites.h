@@ -18,12 +18,12 @@ const char *site_refusal_text(enum site_refusal refusal);
  * @addr: the address of the place as stated in the file, before relocation
  * @entry: the start of the function, if @addr is the function's first instruction. @entry is also
  *         set if @addr follows the `endbr64` with which the function begins. In all other cases,
- *         @entry is 0. If the function's own code jumps back to @addr, the function is not called
- *         again. So the function's own code must not reach the jump that is written for the site
+ *         @entry is 0. If @entry is set, no loop of the function may lead back to the jump that is
+ *         written for the site. Otherwise each pass of the loop would be recorded as a new call
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
- * @is_loop: jumps at the start of the function lead back to the site, and were moved with the
- *         site's code
+ * @is_loop: the function jumps back into bytes that the jump of the site overwrites. So the whole
+ *         loop was moved
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
  * @jump_at: address of the jump: @addr or, if there is no room after @addr, a little before @addr;

@@ -121,7 +121,7 @@ struct files_of_execution {
  * @by_path: maps from a path to 1 + the index in @names
  * @by_place: maps from an execution and a name to 1 + the index in @uses
  * @is_unlimited: the caller sets this member before files_load(). true: @cost has no limit
- * @cost_max: the limit of @cost, which files_load() sets; 0: there is no limit
+ * @cost_max: the limit of @cost; 0: there is no limit. files_load() sets @cost_max
  * @cost: the sum of the steps that files_spend() has added. Without a limit, files_spend() adds
  *        no steps
  */
@@ -173,10 +173,10 @@ bool files_is_shown(const struct files *files, uint32_t content);
 /*
  * The functions below are for code that reads records. A function fails when memory is short, or
  * when files->cost exceeds files->cost_max. After a failure, a function that returns an index
- * returns FILES_NONE, and a function that returns an errno returns -EDQUOT or -ENOMEM. -EDQUOT
- * always means that the limit is exceeded. FILES_NONE and -ENOMEM do not tell the cause. After one
- * of these results, files_is_beyond() is true if the limit is exceeded, and false if memory is
- * short.
+ * returns FILES_NONE, and a function that returns an errno returns -EDQUOT or -ENOMEM.
+ *
+ * -EDQUOT means that the limit is exceeded. FILES_NONE and -ENOMEM can have either cause. In these
+ * cases, files_is_beyond() is true if the limit is exceeded, and false if memory is short.
  */
 
 /* Add @steps to files->cost. Returns 0, or -EDQUOT when files->cost exceeds files->cost_max. */

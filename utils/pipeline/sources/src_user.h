@@ -43,10 +43,11 @@
  * @compact: the blocks; NULL: the file is not compact
  * @is_whole: the buffer ends where a record ends
  * @cursor: the position in a block that is read call by call; NULL before the first such block
- * @lost_block_at: if @has_lost_block: the offset in the compact file of a block whose lost records
- *                 are not reported yet
- * @after_lost_ns: the time of the blocks after a damaged block; 0: unknown. If no record was read
- *                 before the damage, the lost records get this time
+ * @has_lost_block: the records of a damaged block are lost, and this loss is not reported yet
+ * @lost_block_at: if @has_lost_block: the file offset of the damaged block
+ * @after_lost_ns: the first time in the heads of the blocks after a damaged block; 0: unknown. The
+ *                 LOST record in place of the damaged block gets this time if no nearby record has
+ *                 a time
  */
 struct src_user {
 	struct source source;

@@ -12,10 +12,10 @@
  * argfound_deinit().
  *
  * @retval: a list, of which only the first specification is used
- * @from_debug: a set of bits (enum argrules_about): arguments or return value, if their
- *         specifications come from debug information
- * @from_table: the same for specifications that come from a table of functions. All other
- *         specifications come from rules
+ * @from_debug: the values whose specifications come from debug information, as a set of bits:
+ *         ARGRULES_ARGS, ARGRULES_RETVAL
+ * @from_table: the values whose specifications come from a table of functions, as the same bits.
+ *         The specifications of all other values come from rules
  */
 struct argfound {
 	struct argspecs args;

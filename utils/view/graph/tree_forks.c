@@ -55,9 +55,11 @@ static size_t first_child(const struct tree *tree, const struct task *parent, ui
 
 /*
  * Returns the child of @parent at index *@at of tree->children, or NULL when @parent has no more
- * children. The list may contain @parent itself, for example when a thread has got the tid of an
- * ended child of its process. If the entry at *@at is @parent itself, first advances *@at to the
- * next entry.
+ * children. If the entry at *@at is @parent itself, first advances *@at to the next entry.
+ *
+ * A task can be in the list of its own children. For example, when a child process has ended, a new
+ * thread of the parent process may get the child's tid. Then one struct task stands for the child
+ * and the thread.
  */
 static const struct task *child_at(const struct tree *tree, const struct task *parent, size_t *at)
 {
