@@ -386,8 +386,8 @@ uint32_t probe_entry(uint64_t *slot, uint64_t addr, const struct arch_regs *regs
 uint32_t probe_entry_guarded(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
 /*
- * HOT. Like probe_entry_guarded(), but the guard is not set. A stub calls this function, for
- * example, when the program's call is not in thread->calls.
+ * HOT. Like probe_entry_guarded(), but the caller has not set the guard. A stub calls this
+ * function, for example, when the program's call is not in thread->calls.
  */
 uint32_t probe_entry_looked_up(uint64_t *slot, uint64_t addr, const struct arch_regs *regs);
 
@@ -508,9 +508,9 @@ struct thread *thread_make_state(void);
 void thread_leave_alone(void);
 
 /*
- * COLD. Does the work of thread_leave_alone(). Later calls of this thread are not traced, even if
- * the thread has made no call yet. Adds 1 to @counter, which the recorder reads in the arena. Does
- * nothing if tracing of this thread was stopped before, or if probe.tracing is not set.
+ * COLD. Like thread_leave_alone(), but also stops tracing if this thread has made no call yet. Adds
+ * 1 to @counter, which the recorder reads in the arena. Does nothing if tracing of this thread was
+ * stopped before, or if probe.tracing is not set.
  */
 void thread_cut_off(_Atomic uint32_t *counter);
 

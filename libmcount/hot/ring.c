@@ -239,8 +239,8 @@ static bool get_room(struct thread *t, uint64_t position)
 
 /*
  * Flight recording: called before the thread moves the ring's head from @head to @next. If @next is
- * in another segment than @head, stores the number of bytes of all earlier records in the new
- * segment's segment_before[]. If not, does nothing.
+ * in a new segment, sets segment_before[] of this segment to the number of bytes of all earlier
+ * records.
  */
 static void note_bytes_before(struct ring *r, uint64_t head, uint64_t next)
 {

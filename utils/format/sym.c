@@ -27,9 +27,9 @@ struct name_chunk {
 
 /*
  * symtab_find() looks for the symbol that contains an address. The function checks the last
- * FIND_BACK_MAX symbols that do not begin after this address. The very last of these symbols is not
- * enough: this symbol may end before the address, inside of an earlier symbol that contains the
- * address.
+ * FIND_BACK_MAX symbols that do not begin after this address. One symbol is not enough, because a
+ * short symbol may be inside of a long symbol. If the short symbol ends before the address, only
+ * the long symbol contains the address.
  */
 #define FIND_BACK_MAX 8
 

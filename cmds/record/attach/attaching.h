@@ -101,9 +101,9 @@ void attaching_wait(const struct attaching *a, unsigned us);
 int attaching_read_text(struct attaching *a, struct uft_err *err);
 
 /*
- * Make the thread call utrail_leave() with @step, which is ATTACH_CODES or ATTACH_WITHDRAW. Store
- * the ranges of the probe's code from this call in a->codes. Returns 0 or a negative errno; -E2BIG:
- * there are too many ranges.
+ * Make the thread call utrail_leave() with @step, which is ATTACH_CODES or ATTACH_WITHDRAW. The
+ * call reports ranges of the probe's code. Store these ranges in a->codes. Returns 0 or a negative
+ * errno; -E2BIG: there are too many ranges.
  */
 int attaching_find_codes(struct attaching *a, enum attach_step step, struct uft_err *err);
 

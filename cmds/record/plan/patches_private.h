@@ -76,10 +76,10 @@ const struct symbol *finding_symbol(const struct symtab *symbols, uint64_t at);
 
 /*
  * Store the facts about an unprepared file in @known (known_functions.h). The facts come from the
- * cache or, if the cache lacks them, from the file. Then add a symbol to f->known->unnamed for each
- * function of the kind FUNCTION_WHOLE that is missing in f->symbols. If nothing in the file can be
- * patched, set f->why_not, and leave @known empty. Returns 0 or a negative errno. For -ENOSYS, @err
- * gets a text.
+ * cache or, if the cache lacks them, from the file. If a function of the kind FUNCTION_WHOLE is
+ * missing in f->symbols, add a symbol for the function to f->symbols, and to the module's table
+ * f->known->unnamed. If nothing in the file can be patched, set f->why_not, and leave @known empty.
+ * Returns 0 or a negative errno. For -ENOSYS, @err gets a text.
  */
 int finding_known(struct finding *f, const struct elf_file *file, struct known_functions *known,
 		  struct uft_err *err);

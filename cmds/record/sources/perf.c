@@ -66,9 +66,9 @@ static uint64_t kept_bytes(const struct perf_cpu *cpu)
 }
 
 /*
- * Drop old records, and keep the newest whole records. Before this call, copy the bytes of the
- * kernel's ring up to data_head to @kept. A record ends at data_head, so @kept ends with a whole
- * record.
+ * Drop the oldest records in cpu->kept until at most kept_bytes() bytes remain. The caller must
+ * first copy the content of the kernel's ring, up to data_head, into cpu->kept. A record ends at
+ * data_head, so cpu->kept ends with a whole record.
  */
 static void forget_old(struct perf_cpu *cpu)
 {

@@ -30,9 +30,10 @@ struct too_deep {
  * @owners: the process of each task. tasks_clear() removes the ended tasks that have no files any
  *          more
  * @forks: the forked processes whose FORK lines are in task.txt, linked by @next_fork
- * @nr_stack_tids: the number of new ids. A stack that a program has made gets a new id. A task that
- *                 is not known to be a thread of its process gets a new id, too
- * @stacks: the new ids whose rings are in use, in ascending order
+ * @nr_stack_tids: the number of ids that the recorder has made up. Each stack that a program has
+ *                 made gets a made-up id. A task that is not known to be a thread of its process
+ *                 gets a made-up id, too
+ * @stacks: the made-up ids whose rings are in use, in ascending order
  * @map_error: the first error of writing a session's map
  * @too_deep: for each task with calls that were too deep to be recorded, the number of these calls
  * @nr_too_deep: the sum of the numbers in @too_deep

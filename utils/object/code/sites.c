@@ -188,7 +188,7 @@ static void note_jump(const struct insn_step *step, void *arg)
 
 /*
  * True when only jumps in jumps->list lead into the range [jumps->site, @end), and each jump into
- * this range begins before @end. The kinds of references are in window->led_to.
+ * this range begins before @end. For each byte, window->led_to tells what refers to the byte.
  */
 static bool is_closed(const struct inner_jumps *jumps, const struct window *window, uint64_t end)
 {

@@ -69,8 +69,9 @@ static bool find_direct(struct dwarf_loader *loader, Dwarf_Die *die, const char 
 }
 
 /*
- * The search for a member looks at this many levels. The class itself is the first level. The base
- * classes and nameless members of one level are the next. libc++'s std::variant has a dozen levels.
+ * The search for a member looks at this many levels. The first level is the class itself. The
+ * second level is the base classes and nameless members of the class, and so on. libc++'s
+ * std::variant has a dozen levels.
  */
 #define PARTS_DEPTH 16
 

@@ -14,8 +14,9 @@
 #include "utils/pipeline/stages/stage.h"
 
 /*
- * Read the next calls, at most @max and none later than @until_ns, and write their events to
- * @events. The events are those that stg_calls() would make.
+ * Make events from the next calls of the block, and write these events to @events. The number of
+ * events is at most @max, and no event is later than @until_ns. The events are those that
+ * stg_calls() would make.
  *
  * @last_ns: the time of the last record before these calls
  *
