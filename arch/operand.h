@@ -41,8 +41,10 @@ struct operand {
 
 /*
  * Parses the untrusted @text[@len] as an operand of the instruction set @isa. Returns false, with
- * an empty operand in @out, if the text is not an operand or is ambiguous. The result is the same
- * if @isa is NULL or has no function parse_operand.
+ * an empty operand in @out, in two cases:
+ *
+ * - The text is not an operand, or is ambiguous.
+ * - @isa is NULL, or has no function parse_operand.
  */
 bool operand_parse(const struct isa *isa, const char *text, size_t len, struct operand *out);
 

@@ -227,7 +227,8 @@ void frames_leave_explicit(struct thread *t, uint64_t ret)
  * Finds the return address for @slot when no open frame of this thread has this slot. There are two
  * possible reasons:
  *
- * - Another thread has pushed the frame, and a coroutine has moved to this thread.
+ * - The call belongs to a coroutine. Another thread has pushed the frame of the call, and the
+ *   coroutine has moved to this thread since then.
  * - The probe has abandoned the frame (old_returns.h).
  */
 static uint64_t look_for_return(uint64_t slot)

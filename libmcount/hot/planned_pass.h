@@ -24,10 +24,11 @@
  *
  * When a fast path pushes a frame, the frame has no struct planned_frame. planned.open_base is the
  * innermost frame with such a struct. By counting the frames above planned.open_base, the probe can
- * compute the missing structs of these frames. planned.now is the struct selection that applies
- * inside of planned.open_base. Before other code uses the frames without structs, planned_settle()
- * makes the structs. The thread is then settled, and no longer open. Each of these frames then ends
- * on the slow path. Therefore the code for common cases must not settle a thread.
+ * compute the missing structs of these frames. planned.now is the filter state (struct selection)
+ * inside of the call whose frame is planned.open_base. Before other code uses the frames without
+ * structs, planned_settle() makes the structs. The thread is then settled, and no longer open. Each
+ * of these frames then ends on the slow path. Therefore the code for common cases must not settle a
+ * thread.
  *
  * The following calls do not settle an open thread:
  *

@@ -111,9 +111,10 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	if (!has_stub(plan))
 		return (uint64_t)memory->gates[hooks[plan->what]];
 	/*
-	 * The stub of a patch with PLAN_PATCH_SILENT contains only the moved code. If no code was
-	 * moved, this stub is empty, and the patch leads to the next patch's stub, which begins at
-	 * @at. The code of a stub for an entry begins at ARCH_ENTRY_STUB_START.
+	 * A stub of arch_write_entry_stub() is entered at the offset ARCH_ENTRY_STUB_START. The
+	 * stub of a patch with PLAN_PATCH_SILENT contains only the moved code, and is entered at
+	 * its first byte. If no code was moved, this stub is empty, and the patch leads to the stub
+	 * of the next patch. The next stub begins at @at, and its patch has the same plan->what.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START

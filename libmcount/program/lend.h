@@ -18,8 +18,8 @@
  * COLD, before the child is made. Returns the state with which the child begins, or NULL when the
  * child is not recorded. The parent passes the state to lend_end().
  *
- * @slot: the return slot of the function that makes the child, such as vfork(2), if this function
- *        returns in both processes; otherwise 0
+ * @slot: the return slot of the function that makes the child, such as vfork(2). 0: that function
+ *        does not return in the child
  */
 struct thread *lend_prepare(uint64_t slot);
 

@@ -66,8 +66,9 @@ static bool adopt_arena(const int fds[CONTROL_FD_MAX])
 }
 
 /*
- * The free address space that a process needs for the probe's ring, frames and tables, and for its
- * own memory. If the limit of a process (ulimit -v) leaves less, the process is not recorded.
+ * The free address space that a recorded process needs. The probe's ring, frames and tables take a
+ * part of this space. The rest is for the program. If the limit of a process (ulimit -v) leaves
+ * less, the process is not recorded.
  */
 #define ADDRESS_SPACE_NEEDED (32UL << 20)
 

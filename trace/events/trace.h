@@ -92,7 +92,7 @@ struct fstrace {
 	ssize_t rotate_size;
 	_Atomic int fd;	       /* -1 until the first record */
 	_Atomic uint32_t file; /* the number of the file of @fd: see struct fst_shared */
-	/* The file that @fd was opened for. Guarded by fst_lock(). */
+	/* @device and @inode identify the file that was opened as @fd. Guarded by fst_lock(). */
 	dev_t device;
 	ino_t inode;
 	struct fst_shared *shared;

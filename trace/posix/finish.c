@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * The longest waits for the process that completes the log. This process may be the keeper
- * (keeper.h).
+ * Another process, such as the keeper (keeper.h), may complete the log. These are the time limits
+ * of the wait for that process:
  *
  * BEGIN_NS: until the keeper begins to complete the log
  * STUCK_NS: until the process makes progress
@@ -41,8 +41,9 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	/*
 	 * If the log ends with a STOP from an earlier attempt to complete the log, no other STOP is
 	 * needed. If the log ends with a STOP of the owner, the stream may have run again after
-	 * this STOP. The START for that run may be missing in the log, for example because of a
-	 * filter. Another STOP is needed only when the stream was running at its end.
+	 * this STOP. The log does not always show that run: a filter, for example, may have left
+	 * out the START. So @run decides. Another STOP is needed only if the stream was running at
+	 * the stream's end (PT_RUNS).
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;

@@ -73,8 +73,9 @@ static struct pxt_thread *find_word(void)
 		uint32_t old = atomic_load(&threads[nr].tid);
 
 		/*
-		 * While a thread is inside of a stream, @turn is odd. If the word's previous owner
-		 * ended inside, or left the stream by siglongjmp(3), @turn is still odd.
+		 * While a thread is inside of a stream, @turn in the thread's word is odd. If the
+		 * thread @old ended inside, or left the stream by siglongjmp(3), @turn is still
+		 * odd.
 		 */
 		if (old && is_gone(old) && take_thread(&threads[nr], old, tid)) {
 			atomic_store(&threads[nr].turn, 0);

@@ -6,9 +6,10 @@
 #include "utils/base/compiler.h"
 
 /*
- * If recorded calls cost more than room(), budget_decide() chooses functions to leave out until the
- * remaining calls cost at most AIM * room(). The rest of room() is a reserve. If the cost of the
- * remaining calls rises a little, budget_decide() leaves out no further function.
+ * If recorded calls cost more than room(), budget_decide() chooses functions whose calls will be
+ * left out. The choice ends when the remaining calls cost at most AIM * room(). The rest of room()
+ * is a reserve. If the cost of the remaining calls rises a little, budget_decide() chooses no
+ * further function.
  */
 #define AIM	0.7
 /* At least this part of the limit is for recorded calls, even if other costs are high. */

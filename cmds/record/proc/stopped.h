@@ -17,8 +17,8 @@
  * The current system call of a task.
  *
  * @id: SYSCALL_NONE when the call is not watched
- * @path: if the call may move or remove the file on which it acts: the path of the file before the
- *         call. For other calls, @path is empty
+ * @path: the path that a file has before the call, if the call may move or remove the file
+ *         (call_moves_source()). For other calls, @path is empty
  */
 struct traced_call {
 	enum syscall_id id;

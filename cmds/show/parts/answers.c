@@ -124,8 +124,8 @@ void answer_state(struct index *index, unsigned generation, uint64_t known, stru
 }
 
 /*
- * Appends a column of doubles, which the page reads as a Float64Array. The element of a call is the
- * uint64_t at @offset in the call's struct stored_call.
+ * Appends a column, which the page reads as a Float64Array. Each call in @list has an element in
+ * the column: the uint64_t at @offset in the call's struct stored_call, converted to a double.
  */
 static void put_column(struct strbuf *out, const struct call_list *list, size_t offset)
 {

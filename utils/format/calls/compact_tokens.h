@@ -74,10 +74,11 @@ enum escape {
  *            context()
  * @funcs: the second word of a function's records. The index is the function's number, from 1 on
  * @stack: the numbers of the functions of open calls (frame()); 0: an unknown function. stack[0]
- *         belongs to no call, and is always 0. When no call is open, @top is 0 too
- * @slots: only for writing: the numbers of functions, by a hash of @funcs
+ *         belongs to no call, and is always 0
+ * @slots: a hash table that only writers use. The key is an element of @funcs. The value is the
+ *         index of this element, or 0 in a free slot
  * @depth: number of open calls
- * @top: the function of the innermost open call
+ * @top: the function of the innermost open call; 0: the function is unknown, or no call is open
  * @last: the function of the last call that has returned to @top; 0: none
  */
 struct compact_coder {

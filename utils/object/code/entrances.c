@@ -238,10 +238,12 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
 	       "ordered by order_u64()");
 
 /*
- * True when three conditions hold: s->places[@i] is at the start of a function, @addr is the site
- * or the entry of this place, and a jump at s->places[@i - 1] does not overwrite @addr. In this
- * case, scan_note() drops the reference to @addr, because most references to the start of a
- * function are calls.
+ * True when scan_note() need not keep a reference to @addr. Both conditions must hold:
+ *
+ * - s->places[@i] is at the start of a function, and @addr is the site or the entry of this place.
+ *   References to such an address are allowed, except jumps of the function itself (struct window).
+ *   windows_fill() finds these jumps later.
+ * - A jump at s->places[@i - 1] does not overwrite @addr.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

@@ -64,9 +64,9 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * For a merger: write the next calls of the kernel to @calls, up to an event of another
-	 * kind or task. Returns the number of calls. If the number is 0, the caller must call
-	 * read(). The member is NULL if the source never has calls of the kernel.
+	 * For a merger: write the next calls of kernel functions to @calls, up to an event of
+	 * another kind or task. Returns the number of calls. If the number is 0, the caller must
+	 * call read(). The member is NULL if the source never has calls of kernel functions.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);

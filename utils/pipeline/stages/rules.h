@@ -13,12 +13,12 @@
  * @has_locations: some filter is about source files
  * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
  *         ignored
- * @uses: the flags of @actions that the filters and triggers use. Each filter or trigger that
- *        matches a function of the recording adds all its flags. A filter or trigger that matches
- *        no function adds only its flags in FILTERS_OPT_IN, but no flags if it is for kernel
- *        functions. If the recording grows during the reading, each filter and trigger adds all
- *        its flags, even without a match. A flag that later triggers clear or replace may be
- *        left out (clearing_left())
+ * @uses: the flags of @actions that the filters and triggers use. If a filter or trigger matches a
+ *        function of the recording, all its flags are in @uses. Without a match, a filter or
+ *        trigger for kernel functions adds no flags. Any other filter or trigger without a match
+ *        adds its flags in FILTERS_OPT_IN. If the recording may grow, all filters and triggers
+ *        add all their flags. A flag that later triggers clear or replace may be left out
+ *        (clearing_left())
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

@@ -28,7 +28,8 @@ static inline void enter_func(const struct stg_calls *calls, struct pending_call
  *
  * @next: the element that the next frame gets in the array stg_calls.frames
  * @end: the end of this array
- * @least: with this number of frames or fewer, stg_calls() must handle an EXIT
+ * @least: leave_fast() takes an EXIT only if @nr is larger than @least. Otherwise stg_calls() must
+ *         take the EXIT
  */
 struct open_calls {
 	struct pending_call *next;

@@ -23,7 +23,8 @@ enum argrules_about {
  * @clears: the subjects of the item `clear` (enum argrules_about). Earlier rules have no effect on
  *          the subjects in @clears
  * @module: beginning of the module's file name, or "PLT"; NULL: any
- * @is_auto: look up the specifications of @about in debug information and in a table (argfind.h)
+ * @is_auto: the specifications for @about are looked up in debug information and in a table
+ *           (argfind.h)
  * @text: the user's words
  */
 struct argrule {
@@ -76,9 +77,9 @@ struct argrules_subject {
 };
 
 /*
- * Apply the rules to a function: merge their items into @args and @retval. Returns the subjects
- * (enum argrules_about) of the matching rules with @is_auto, or -ENOMEM. Subjects that a later rule
- * clears are left out.
+ * Apply the rules to a function: merge the items of the matching rules into @args and @retval.
+ * Returns the subjects (enum argrules_about) of the matching rules with @is_auto, or -ENOMEM.
+ * Subjects that a later matching rule clears are left out.
  */
 int argrules_collect(const struct argrules *rules, const struct argrules_subject *subject,
 		     struct argspecs *args, struct argspecs *retval);
