@@ -1,5 +1,6 @@
 /*
- * The probe's whole state: one struct per process, one per thread, and the rules for hot functions.
+ * The probe's whole state: one struct per process, and one struct per thread. This file also has
+ * the rules for hot functions.
  */
 #ifndef UTRAIL_LIBMCOUNT_PROBE_H
 #define UTRAIL_LIBMCOUNT_PROBE_H
@@ -157,8 +158,8 @@ struct thread {
 	 * (aside.h). NULL until such a handler first makes a call or records an event
 	 */
 	struct thread *aside;
-	struct planned *planned;	   /* NULL when all calls are alike; see planned.h */
-	const struct planned_place *calls; /* the calls that the stubs know: see planned.h */
+	struct planned *planned;	   /* NULL: no rules decide about calls (planned.h) */
+	const struct planned_place *calls; /* the stubs look up each called function here */
 	uint32_t is_aside;
 	/* 1: state of a stack that the program has made; 0: state of a thread's own stack */
 	uint32_t is_made;
@@ -176,7 +177,7 @@ struct thread {
 	 * @top when the counted call begins.
 	 */
 	uint32_t cyg_again; /* number of counted calls that filters exclude */
-	uint32_t cyg_deep;  /* number of counted calls that are also in @cyg_skipped */
+	uint32_t cyg_deep;  /* number of counted calls that @cyg_skipped also counts */
 	/* the state for writing payloads of events (declared.h); NULL before the first payload */
 	struct thread *payloads;
 	/* 1: the thread found no free ring for @payloads, or no memory */

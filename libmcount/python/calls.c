@@ -92,8 +92,8 @@ static bool record_enter(struct thread *t, uint64_t key, uint64_t addr,
 }
 
 /*
- * Called when the list of open calls has no room for a call. If the call would be recorded, calls
- * note_too_deep().
+ * Called when the list of open calls is full. Runs note_too_deep() if the new call would be
+ * recorded with more room in the list.
  */
 NOINLINE static void count_unkept(struct thread *t, uint64_t addr)
 {
@@ -187,7 +187,10 @@ static bool is_called_by_own(const struct thread *t)
 {
 	uint32_t nr = t->nr_python_calls;
 
-	/* If no call is open, the caller is __main__, or the interpreter before __main__ begins. */
+	/*
+	 * If no call is open, the caller is __main__ or, before __main__ begins, the
+	 * interpreter.
+	 */
 	return nr ? t->python_calls[nr - 1] & CALL_IS_OWN : names_have_main;
 }
 

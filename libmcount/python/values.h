@@ -6,7 +6,7 @@
 #include "utils/format/callables.h"
 #include "utils/format/probe/capture.h"
 
-/* A call that has begun. @values: bits of the values to record (CALLABLE_RESULT) */
+/* A call that has begun. @values: a bit for each value to record, see CALLABLE_RESULT */
 struct valued_call {
 	struct py_frame *frame;
 	struct py_object *code;

@@ -21,7 +21,7 @@
 
 extern struct seal {
 	_Atomic bool is_on;
-	_Atomic bool may_begin; /* the state and the ring of a thread can be made */
+	_Atomic bool may_begin; /* a thread can get a state, and a ring for its records */
 	_Atomic bool may_talk;	/* a conversation with the recorder is possible */
 	_Atomic uint8_t forbidden[SEAL_NUMBERS / 8];
 } seal;

@@ -35,7 +35,7 @@ enum key {
 	KEY_NR,
 };
 
-/* Kinds of contexts. All contexts of a kind have the same keys, context_sizes[kind] in number. */
+/* Kinds of contexts. All contexts of a kind have the same keys. */
 enum context {
 	CONTEXT_ENTRY,
 	CONTEXT_ENTRY_ARGS,
@@ -44,6 +44,7 @@ enum context {
 	CONTEXT_NR,
 };
 
+/* The number of keys in a context of each kind. */
 static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
 
 /*

@@ -208,7 +208,7 @@ static void move_to(struct walk *walk, int fd)
 	walk->at = fd;
 }
 
-/* Puts the text of the link @fd before the steps that are left. Returns false with errno. */
+/* Puts the text of the link @fd at the beginning of walk->rest. Returns false with errno. */
 static bool follow_link(struct walk *walk, int fd)
 {
 	char text[PATH_MAX];

@@ -54,7 +54,7 @@ void sample_free(struct sample *sample);
 /* Count the calls in records of a thread of @proc. @data: whole records */
 void sample_take(struct sample *sample, const struct process *proc, const void *data, size_t len);
 
-/* Move the content of @sample to @out, and leave @sample empty. sample_new() has made @out. */
+/* Move the content of @sample to @out, and empty @sample. @out must come from sample_new(). */
 void sample_move(struct sample *sample, struct sample *out);
 
 #endif

@@ -43,7 +43,7 @@ void block_add(struct block *block, unsigned column, uint64_t number);
  */
 int block_write(struct block *block, struct sink *sink, const char *kind, size_t task);
 
-/* End the current row. If the block is then full, call block_write(). Returns 0 or -ENOMEM. */
+/* End the current row, and write the block if the block is full. Returns 0 or -ENOMEM. */
 int block_end_row(struct block *block, struct sink *sink, const char *kind, size_t task);
 
 #endif

@@ -1,4 +1,7 @@
-/* The growth of counters (`read=`) in the calls of a tree, with and without callees. */
+/*
+ * The growth of counters in the calls of a tree's nodes. The growth in callees can be included or
+ * left out. The action `read=` of -T chooses the counters.
+ */
 #ifndef UTRAIL_VIEW_TREE_COUNTERS_H
 #define UTRAIL_VIEW_TREE_COUNTERS_H
 

@@ -10,7 +10,7 @@ import { FlameNode, makeFlameTree } from "../model/flame_tree.js";
 /** The smallest width of a shown box, in pixels. */
 const LEAST_BOX = 0.4;
 const FLAME_TOP = 8;
-/** Rows that stay visible above the chosen box, and as many rows below the box. */
+/** The number of rows that stay visible above the chosen box, and also below the box. */
 const ROWS_BESIDE = 3;
 
 /** @typedef {{ node: FlameNode, x: number, y: number, wide: number }} Box */
