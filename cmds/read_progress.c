@@ -47,7 +47,7 @@ static struct {
 	bool is_done;
 } opening = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Returns the time that remains until the first line may be shown. */
+/* Returns the time that remains until progress may be shown for the first time. */
 static uint64_t quiet_ns(void)
 {
 	uint64_t took_ns = clock_now_ns(CLOCK_MONOTONIC) - opening.began_ns;
@@ -76,8 +76,8 @@ static void *say_opening(void *unused)
 }
 
 /*
- * True when progress may be shown. `live` shows none, because its program may have left an
- * incomplete line.
+ * True when progress may be shown. `live` shows no progress, because the recorded program may have
+ * left an incomplete line on the terminal.
  */
 static bool may_show(const struct opts *opts)
 {

@@ -89,8 +89,8 @@ void reader_warn_kernel(const struct opts *opts, const struct trace_data *data,
 			const struct pipeline *pipe);
 
 /*
- * Returns the number of threads that may share the work: the argument of --num-thread, or the
- * number of CPUs.
+ * Returns the number of threads that may process the recording at the same time. This is the
+ * argument of --num-thread, or by default the number of CPUs.
  */
 size_t reader_threads(const struct opts *opts);
 

@@ -174,7 +174,7 @@ bool wait_for(struct tui *tui, int command, int *ret, struct uft_err *err);
 int wait_for_report(struct tui *tui, struct uft_err *err);
 /* If the reading is done, take its results. May change the view. */
 int wait_look(struct tui *tui, struct uft_err *err);
-/* Stop waiting: the result is not needed any more. */
+/* Stop the reading in the background, and free the view tui->waiting. */
 void wait_end(struct tui *tui);
 
 /* --- grow.c: a recording that is still being made --- */
@@ -202,7 +202,7 @@ void grow_close_calls(struct tui *tui);
  */
 int tui_do(struct tui *tui, int command, const struct func *func, struct uft_err *err);
 
-/* --- ask.c: lists and input that wait for keys --- */
+/* --- ask.c: shows the help, reads a word to search for, and lets the user choose fields --- */
 
 void ask_help(struct tui *tui);
 void ask_search(struct tui *tui);

@@ -34,7 +34,7 @@ struct undo {
  * undone. The functions take no lock, and may be called in any context.
  */
 
-/* Adds a note to unmap the pages at @at, of @bytes bytes, when the probe leaves. */
+/* Adds a note: when the probe leaves, it unmaps @bytes bytes of pages at @at. */
 void undo_note_memory(void *at, uint64_t bytes);
 
 /*
@@ -69,7 +69,7 @@ uint32_t undo_inside(void);
 /* COLD. Visit each noted change, the newest first. */
 void undo_each(void (*fn)(struct undo *undo, void *arg), void *arg);
 
-/* COLD. Forget all changes, after they are undone. */
+/* COLD. Free all notes. Call this function after the changes are undone. */
 void undo_forget(void);
 
 #endif

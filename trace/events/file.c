@@ -54,7 +54,10 @@ static int rename_new(const char *from, const char *to)
 	if (errno != ENOSYS && errno != EINVAL)
 		return -1;
 #endif
-	/* The kernel or the file system cannot check and rename atomically. */
+	/*
+	 * Without RENAME_NOREPLACE, first check that @to does not exist. The check and the rename
+	 * together are not atomic.
+	 */
 	if (access(to, F_OK) == 0) {
 		errno = EEXIST;
 		return -1;
@@ -140,7 +143,8 @@ static void install_file(fstrace_t *trace, int fd, uint32_t file)
 }
 
 /*
- * Opens the log file that another process has begun, or the first log file. Called with the lock.
+ * Opens the log's current file, because another process has begun this file, or because this
+ * process has no file of the log yet. The caller holds fst_lock().
  */
 static bool reopen_log(fstrace_t *trace)
 {
@@ -320,8 +324,9 @@ void fst_file_reopen(fstrace_t *trace)
 			fd = old;
 		} else if (!is_open || !is_file_of(trace, &of_old)) {
 			/*
-			 * The program has closed the old descriptor. Another file of the program
-			 * may have the number of the old descriptor.
+			 * The program has closed @old. Since then, the program may have opened
+			 * another file that got the number @old. fst_replace_fd() does not close
+			 * this file.
 			 */
 			fd = fst_replace_fd(old, fd);
 			atomic_store(&trace->fd, fd);

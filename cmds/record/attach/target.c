@@ -50,7 +50,10 @@ static bool read_comm(pid_t pid, struct strbuf *out)
 
 /* --- by name --- */
 
-/* True when @name is the process' own name, or the first word of its command line. */
+/*
+ * True when @name is the process' own name, the first word of its command line, or the last path
+ * component of this word.
+ */
 static bool has_name(pid_t pid, const char *name)
 {
 	struct strbuf comm cleanup_strbuf = { 0 };
@@ -201,7 +204,7 @@ static bool is_kernel_thread(pid_t pid)
 	if (read_proc(pid, "stat", &stat) < 0)
 		return false;
 
-	/* The name ends at the last ')', since the name itself may contain any character. */
+	/* In this text the process' name ends at the last ')', since the name may contain a ')'. */
 	const char *rest = strrchr(strbuf_str(&stat), ')');
 
 	return rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
@@ -287,7 +290,7 @@ static int check_state(pid_t pid, const struct strbuf *status, struct uft_err *e
 
 static int check_user(pid_t pid, const struct strbuf *status, struct uft_err *err)
 {
-	/* The field has four numbers: real, effective, saved, and file system user. */
+	/* The field "Uid" has four user ids. The first one is the real user id. */
 	uid_t uid = strtoul(proc_status_field(status, "Uid"), NULL, 10);
 
 	if (geteuid() == 0 || uid == geteuid())

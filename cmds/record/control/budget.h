@@ -56,7 +56,10 @@ struct budget_func {
 	double rate;
 };
 
-/* The minimum CPU time for a decision. Smaller sums are not reliable. */
+/*
+ * The minimum of budget_time.cpu_ns. With less CPU time the measurements are not reliable, so
+ * budget_decide() chooses no function.
+ */
 #define BUDGET_CPU_MIN_NS 25000000ULL
 
 /* Returns the cost of recording, as a part of the program's own time. */

@@ -176,7 +176,7 @@ static int compact_open(struct store *store, const char *name)
 	return stream;
 }
 
-/* Returns a copy of the entry, because another thread may move the table. */
+/* Returns a copy of streams[stream], because another thread may reallocate the array streams. */
 static struct compact_stream stream_of(struct store_compact *compact, int stream)
 {
 	pthread_mutex_lock(&compact->lock);

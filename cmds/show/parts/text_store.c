@@ -1,4 +1,6 @@
-/* Stores texts in a file (see text_store.h). The length of each text precedes it in two bytes. */
+/*
+ * Stores texts in a file (see text_store.h). The two bytes before each text hold the text's length.
+ */
 #include "cmds/show/parts/text_store.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include "utils/base/escape.h"
 #include "utils/base/fd.h"
 
-/* When the tail has this many bytes, it is written to the file. */
+/* When text_store.tail has this many bytes, the tail is written to the file. */
 #define TAIL_BYTES   (1 << 16)
 #define LENGTH_BYTES 2
 

@@ -51,11 +51,12 @@ struct struct_def {
  *
  * @by_key: maps a key to 1 + an index in @defs. If several definitions have the key, the index is
  *          the index of the newest definition
+ * @texts: copies of the parsed texts. The names, keys and shapes in @defs point into these copies
  */
 struct struct_defs {
 	struct struct_def *defs;
 	size_t nr;
-	char **texts; /* texts that the names point into */
+	char **texts;
 	size_t nr_texts;
 	struct strmap by_key;
 };

@@ -149,7 +149,7 @@ static void make_tid_cell(struct tid_cell *cell, int32_t tid)
 	cell->len = snprintf(cell->text, sizeof(cell->text), " [%7d] | ", tid);
 }
 
-/* True for the default columns without colours, which have a fast path. */
+/* True when replay shows the default columns, without colours. This case has a fast path. */
 static bool is_plain(const struct replay *replay)
 {
 	const struct column_choice *columns = &replay->columns;

@@ -12,7 +12,7 @@
 #include "utils/view/report/report_counters.h"
 #include "utils/view/source_line.h"
 
-/* The underline of the last column, whose cells have no fixed width. */
+/* The length of the last column's underline. The cells of this column have no fixed width. */
 #define NAME_UNDERLINE 20
 
 const struct report_table *report_table_of(const struct report_config *config)
@@ -162,7 +162,7 @@ void report_configure(const struct report *report, struct pipeline_config *confi
 	config->order = PIPELINE_BY_TASK;
 	config->stages.wants = STAGE_WANTS_ENDS;
 	config->stages.closes_open_calls = true;
-	/* A task's CPU before the task's first call is known only from events outside of calls. */
+	/* Only events outside of calls tell on which CPU a task ran before its first call. */
 	if (needs_of(report) & REPORT_NEEDS_CPUS)
 		config->stages.show_outside = config->stages.wants_cpus = true;
 }

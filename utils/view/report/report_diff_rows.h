@@ -1,6 +1,5 @@
 /*
- * The rows of a comparison, and the cells of their columns. Private to
- * utils/view/report/report_diff*.c.
+ * The rows and fields of a comparison of recordings. Private to utils/view/report/report_diff*.c.
  */
 #ifndef UTRAIL_VIEW_REPORT_DIFF_ROWS_H
 #define UTRAIL_VIEW_REPORT_DIFF_ROWS_H
