@@ -1,4 +1,4 @@
-/* Numbers of the system calls that a recorder watches, for each system call ABI of programs. */
+/* Numbers of the system calls that a recorder watches, for each system call ABI. */
 #ifndef UTRAIL_ARCH_SYSCALLS_H
 #define UTRAIL_ARCH_SYSCALLS_H
 
@@ -59,7 +59,10 @@ struct syscall_abi {
 	int16_t numbers[SYSCALL_BEYOND];
 };
 
-/* The ABIs of all machines with a recorder. The last element has no audit_arch. */
+/*
+ * The system call ABIs of all architectures for which utrail has a recorder. In the last element,
+ * @audit_arch is 0.
+ */
 extern const struct syscall_abi syscall_abis[];
 
 /*

@@ -177,7 +177,7 @@ static void put_vectors(uint8_t *to, const struct arch_remote *r)
 	} reserved = { XSTATE_MAGIC1, r->vector_bytes + sizeof(magic2), 0, r->vector_bytes, { 0 } };
 
 	memcpy(to, r->vectors, r->vector_bytes);
-	/* PTRACE_GETREGSET stores the kernel's set of components at this offset. */
+	/* PTRACE_GETREGSET has stored the mask of enabled XSAVE components at this offset. */
 	memcpy(&components, r->vectors + XSTATE_SW_RESERVED, sizeof(components));
 	reserved.components = components;
 	memcpy(to + XSTATE_SW_RESERVED, &reserved, sizeof(reserved));
@@ -350,7 +350,7 @@ bool arch_remote_may_end_call(const uint8_t code[ARCH_REMOTE_CALL_BYTES])
 	return false;
 }
 
-/* The kernel stores a 32-bit program's registers in the 64-bit registers of its thread. */
+/* A system call of i386 has its first argument in ebx, which is the low half of rbx. */
 bool arch_remote_set_argument(int tid, uint32_t audit_arch, uint64_t value)
 {
 	uintptr_t at = (audit_arch == AUDIT_ARCH_I386 ? RBX : RDI) * sizeof(uint64_t);

@@ -8,7 +8,7 @@
 #include "cmds/tui/view.h"
 #include "utils/view/graph/graph.h"
 
-/* The kind of an item: a line, or the parent of several lines. */
+/* The kind of a struct graph_item. */
 enum graph_item_kind {
 	GRAPH_CALL,
 	GRAPH_TEXT,   /* the line is @text */
@@ -59,7 +59,10 @@ struct graph_view {
 	char *title;
 };
 
-/* Show the whole program below @root. Returns 0 or -ENOMEM with @err. */
+/*
+ * Show the call graph of the whole program. @root is the root of this graph. Returns 0 or -ENOMEM
+ * with @err.
+ */
 int graph_view_program(struct graph_view *view, const struct tree_node *root, const char *program,
 		       struct uft_err *err);
 

@@ -34,7 +34,7 @@ enum tui_command {
 	TUI_QUIT,
 	TUI_CLICK,
 	TUI_REDRAW,
-	TUI_FIRST, /* has no key: the view that is shown first */
+	TUI_FIRST, /* goes to the view that is shown first; has no key */
 	TUI_ACT,   /* actions within a view: this number plus an enum tui_act */
 };
 

@@ -36,7 +36,10 @@ static struct entry *entry_of(const struct functions *f, uint64_t function)
 	}
 }
 
-/* Returns the function whose own hook would record the call. */
+/*
+ * Returns the function whose patch may record the call. If site->function belongs to the probe,
+ * returns the function that the call would reach without the probe, if known.
+ */
 static uint64_t hooked_function(const struct call_site *site)
 {
 	return site->behind ? site->behind : site->function;

@@ -114,7 +114,10 @@ static void look_for_plan(void)
 		look_again();
 		return;
 	}
-	/* A child without an arena of its own does not write to the arena of its parent. */
+	/*
+	 * If is_told() is false, the arena may belong to the parent process. Do not write to that
+	 * arena.
+	 */
 	if (is_told())
 		atomic_store(&probe.arena->news, 0);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -173,7 +176,7 @@ void plan_update_check_skip(const struct planned *p, uint64_t *noted)
 		*noted = 0;
 }
 
-/* Maps an empty page at steer_page, which may be mapped to an arena's header or not mapped. */
+/* Maps an empty page at steer_page. An older mapping of this address, if any, is replaced. */
 static void empty_steer_page(void)
 {
 	own_syscall(SYS_mmap, &steer_page, (unsigned long)RING_PAGE, PROT_READ | PROT_WRITE,
@@ -189,7 +192,7 @@ void plan_update_begin(void)
 					 MREMAP_MAYMOVE | MREMAP_FIXED, &steer_page);
 
 	if (page == MAP_FAILED) {
-		/* Some kernels unmap the old page before mremap(2) fails. */
+		/* On failure, some kernels leave no page mapped at steer_page. */
 		empty_steer_page();
 		/*
 		 * The arena's header is not mapped at steer_page, so the recorder cannot clear

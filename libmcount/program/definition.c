@@ -1,4 +1,4 @@
-/* The definition of a name (see definition.h). */
+/* Finds the function or variable that a symbol name refers to (see definition.h). */
 #include "libmcount/program/definition.h"
 
 #include <link.h>

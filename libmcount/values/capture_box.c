@@ -19,7 +19,7 @@ struct box {
 
 #define LOOKS_MAX    256U
 #define CLIMB_MAX    64		  /* levels of a red-black tree with less than 2^32 nodes */
-#define ELEMENTS_MAX (1ULL << 40) /* a greater number of elements is damage */
+#define ELEMENTS_MAX (1ULL << 40) /* a container with at least so many elements is invalid */
 
 static bool read_at(uint64_t address, void *to, uint32_t bytes)
 {

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /*
- * Copies a finished name. The copy ends with a zero byte even if other processes write to the name.
+ * Copies the text of a name. The copy ends with a zero byte even if another process writes to the
+ * name at the same time.
  */
 static void copy_text(const struct pxt_name *name, char text[PT_NAME_MAX + 1])
 {

@@ -12,7 +12,10 @@
 #define PAGE_BYTES_MAX	65536
 /* If pages are not packed: the maximum number of bytes per read. */
 #define WINDOW_BYTES	(4 * PAGE_BYTES_MAX)
-/* The largest chunk. trace-cmd packs some tens of KB at a time. */
+/*
+ * The maximum size of a chunk of pages, both packed and unpacked. trace-cmd puts some tens of KB
+ * into a chunk.
+ */
 #define CHUNK_MAX_BYTES (16U << 20)
 /*
  * The largest ratio of unpacked to packed bytes: a block of zstd (RFC 8878) may represent 128 KB of

@@ -58,7 +58,10 @@ static void write_line(struct declared *declared, uint32_t id, const char *words
 		declared->error = ret;
 }
 
-/* Stores @words under @number, and frees them on failure. */
+/*
+ * Takes over @words, the definition of the event @number. Frees @words on failure. Returns 0 or
+ * -ENOMEM.
+ */
 static int keep_words(struct declared *declared, char *words, uint32_t number)
 {
 	char **lines = vec_grow(declared->lines, declared->nr, sizeof(*lines));

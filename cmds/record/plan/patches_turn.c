@@ -438,8 +438,8 @@ static void each_left_out(struct known_module *known, struct module_patches *fou
 			struct found_patch *one = found_at(found, entries[i].number);
 
 			/*
-			 * If functions of known->left_out are nested, a patch belongs to the
-			 * innermost of these functions.
+			 * A function of known->left_out may contain other functions of this list.
+			 * A patch belongs to the innermost function.
 			 */
 			if (left_out_of(known, found, one) == left)
 				fn(one, arg);

@@ -1,4 +1,7 @@
-/* Writes `info` and `default.opts`, which describe a recording's program, settings and end. */
+/*
+ * Writes the files `info` and `default.opts`. These files describe the program, the settings and
+ * the result of a recording.
+ */
 #ifndef UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 #define UTRAIL_CMDS_RECORD_RUN_INFOFILE_H
 

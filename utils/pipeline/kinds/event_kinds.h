@@ -23,7 +23,10 @@ struct event_kinds {
 	struct declared_events declared;
 };
 
-/* Read events.def, and events.txt if it exists. The types of kernel events come from @data. */
+/*
+ * Read the files events.def and events.txt, if the recording has them. The types of kernel events
+ * come from @data.
+ */
 int event_kinds_load(struct event_kinds *kinds, const struct trace_data *data, struct uft_err *err);
 void event_kinds_deinit(struct event_kinds *kinds);
 

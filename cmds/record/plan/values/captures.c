@@ -81,7 +81,7 @@ struct asked {
 	const struct capture_subject *subject;
 };
 
-/* Takes from the debug information the values that @about requests. */
+/* Finds specifications in the debug information of the function (see argfind_fn). */
 static int ask_debug(void *self, int about, struct argfound *found)
 {
 	const struct asked *asked = self;
