@@ -27,7 +27,7 @@ static int show_waiting(struct tui *tui, struct uft_err *err)
 			      "the graph comes when all calls are added up", err);
 }
 
-/* Gives up tui->next, a reading that was to replace tui->reading. */
+/* Stops the job that fills tui->next, and frees tui->next, which was to replace tui->reading. */
 static void drop_next(struct tui *tui)
 {
 	if (!tui->next)
@@ -47,7 +47,10 @@ static int start_report(struct tui *tui, struct uft_err *err)
 	return job_start(&tui->job, tui->reading, JOB_REPORT, &config, err);
 }
 
-/* Waits, and draws nothing, until the work ends or has lasted SILENT_NS. */
+/*
+ * Waits without drawing until the work ends, the work has lasted SILENT_NS, or a signal tells the
+ * program to end.
+ */
 static int wait_silently(struct tui *tui, struct uft_err *err)
 {
 	while (!job_is_done(&tui->job) && !screen_signal() &&

@@ -599,8 +599,8 @@ void thread_setup(void);
 void thread_unregister(void);
 
 /*
- * SLOW, in a forked child. Reports the child and gets an arena for it. One thread does so, and
- * other threads wait.
+ * SLOW, in a forked child. Reports the child to the recorder, and gets an arena for the child. If
+ * another thread of the child is already reporting, waits until that thread is done.
  */
 void session_report_fork(struct thread *t);
 
@@ -641,8 +641,8 @@ void libcall_find_patched(void);
 void libcall_before_dlclose(void);
 
 /*
- * SLOW. True when the probe makes frames for the library calls at @addr. The records of these calls
- * contain @addr.
+ * SLOW. In records, @addr stands for a library function (plan_call_site.addr). True when the probe
+ * makes frames for calls of this function.
  */
 bool libcall_has_frames(uint64_t addr);
 
@@ -658,7 +658,7 @@ uint64_t clock_refit(struct thread *t);
 /* COLD. Prepares the clock that the plan of this process has chosen (plan.clock). */
 void clock_setup(void);
 
-/* Any context except HOT. Returns the time in ns of the kernel's clock plan.clock_id. */
+/* Any context except HOT. Returns the time in ns of the kernel's clock with id plan.clock_id. */
 uint64_t clock_kernel_ns(void);
 
 #endif

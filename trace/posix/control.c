@@ -114,7 +114,10 @@ static void forget_events(struct pxt_handle *handle)
 	struct pxt_event event;
 	uint32_t nr_cells;
 
-	/* Unfinished records before this position are skipped when they are found. */
+	/*
+	 * The loop below drops records up to the first unfinished record. Readers skip the other
+	 * records before clear_at.
+	 */
 	atomic_store(&stream->clear_at, head);
 	while ((tail = atomic_load(&stream->tail)) != head) {
 		int found = pxt_ring_peek(handle->view, tail, &event, NULL, &nr_cells);
@@ -170,7 +173,7 @@ static void change_filter(struct pxt_view *view, const trace_event_set_t *set, i
 {
 	struct pxt_stream *stream = atomic_load(&view->stream);
 	uint32_t other = ~atomic_load(&stream->which_filter) & 1;
-	trace_event_set_t filters[2]; /* the event's data: the old and the new filter */
+	trace_event_set_t filters[2]; /* for the event PT_FILTER: the old and the new filter */
 
 	pxt_filter_get(stream, &filters[0]);
 	for (int nr = 0; nr < PT_NR_IDS / 32; nr++) {

@@ -145,7 +145,10 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 
 	if (!(run & PT_SAYS_STOP))
 		return 0;
-	/* The previous writer may have been killed before it cleared PT_SAYS_STOP. */
+	/*
+	 * If the previous writer was killed before it cleared PT_SAYS_STOP, the log may already
+	 * contain the STOP.
+	 */
 	error = drain->owner && drain->has_stop
 			? 0
 			: pxt_log_append(&drain->writer, &event, &is_automatic, false);

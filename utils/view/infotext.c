@@ -217,7 +217,7 @@ static void put_tasks(const struct trace_data *data, struct sink *sink)
 	put_line(sink, "# ", "task list", strbuf_str(&list));
 }
 
-/* Write text with its newlines and tabs. All other texts of recordings are a single line. */
+/* Write the text of note.txt. Newlines and tabs stay as they are: sink_text() would escape them. */
 static void put_lines(struct sink *sink, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {

@@ -258,7 +258,10 @@ static int begin_recording(struct attaching *a, const struct attach_how *how, st
 	return ret < 0 ? ret : attaching_leave(a, ATTACH_BEGIN, &result, err);
 }
 
-/* Tells the loaded probe to record. @is_known: gets true when the recorder knows the process */
+/*
+ * Tells the loaded probe to record. @is_known: gets true once the probe has connected to the
+ * recorder, even if a later step fails
+ */
 static int begin_loaded(struct attaching *a, const struct attach_how *how, uint64_t handle,
 			bool *is_known, struct uft_err *err)
 {

@@ -132,7 +132,7 @@ int open_calls_find(struct open_calls *calls, struct unwinder *u,
 
 	if (!found)
 		return err_set_errno(err, -ENOMEM, "open calls are not known");
-	/* The outermost frame is not a call. Its function has started the thread. */
+	/* The thread began in the function of the outermost frame, so this frame is no call. */
 	for (int i = nr_frames - 2; i >= 0; i--) {
 		if (is_seen_call(calls, u, &frames[i], &frames[i + 1], &found[nr]))
 			nr++;

@@ -165,8 +165,8 @@ int known_symbols_load(const struct record_settings *settings, const struct know
 	if (ret == 0 && settings->patches->nr)
 		ret = aliases_prefer(out, settings->demangle, is_to_be_patched, &asked);
 	/*
-	 * Each of these three steps may replace the displayed names of functions. The last step
-	 * decides.
+	 * Filters and patches (above) may already have replaced the displayed name of a function.
+	 * Rules about arguments come last, so that their choice of the name is final.
 	 */
 	if (ret == 0 && settings->captures.rules && settings->captures.rules->nr)
 		ret = aliases_prefer(out, settings->demangle, has_arguments, &asked);

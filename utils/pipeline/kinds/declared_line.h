@@ -8,7 +8,7 @@
 
 #include "utils/pipeline/kinds/declared.h"
 
-/* Count the words of @text, which are separated by blanks. Returns a number from 1 to @max. */
+/* Returns the number of words in @text, at least 1 and at most @max. Blanks separate the words. */
 size_t declared_line_words(const char *text, size_t max);
 
 /*

@@ -54,7 +54,7 @@ struct event_value {
 	};
 };
 
-/* The form in which a value is written. The form depends on the use of the text. */
+/* The forms in which a value can be written as text. */
 enum value_form {
 	VALUE_SHOWN, /* for people: +2, 0x1f, 0.50, 12.50%, "text" */
 	VALUE_RAW,   /* for dumps of recorded files: as VALUE_SHOWN, but 2 instead of +2 */
@@ -158,8 +158,8 @@ extern const struct event_kind event_kinds_counter[2];
 const char *event_kind_counter(const struct event_kind *kind, size_t *index);
 
 /*
- * Read a counter's value from its records (struct event.data). Returns false if a record is
- * missing.
+ * Read a counter's value from @records (event.data). A large value takes more than one record
+ * (utils/format/counter_record.h). Returns false if one of these records is missing.
  */
 bool event_counter_value(const uint8_t *records, size_t len, bool big, uint64_t *out);
 

@@ -1,4 +1,4 @@
-/* A table of beginnings that wait for their ends (see pending.h). */
+/* A table of operations that have begun and not ended, such as open requests (see pending.h). */
 #include "utils/view/replay/pending.h"
 
 #include <errno.h>

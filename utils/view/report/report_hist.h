@@ -10,7 +10,8 @@
 void report_put_time(uint64_t ns, enum color_mode color, struct sink *sink);
 
 /*
- * Find the first and the last power of two that have values. Returns false if there are no values.
+ * Find the first and the last power for which hist_count_power() is not 0. Returns false if there
+ * are no values.
  */
 bool hist_powers(const struct hist *hist, unsigned *first, unsigned *last);
 
