@@ -348,7 +348,12 @@ static void add_control_words(const struct cmd *none, struct strbuf *out)
 		strbuf_addf(out, "%s%s", row == steer_words ? "" : " ", row->word);
 }
 
-/* The placeholders of templates. @add: writes the text; @cmd: the command of the page, or NULL */
+/*
+ * The placeholders of templates.
+ *
+ * @add: writes the text that replaces @word. If the template is filled for one command, @cmd is
+ *       this command. Otherwise @cmd is NULL
+ */
 static const struct {
 	const char *word;
 	void (*add)(const struct cmd *cmd, struct strbuf *out);

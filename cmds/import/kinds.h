@@ -54,7 +54,10 @@ struct import_kind *import_kinds_name(struct import_kinds *kinds, const char *na
 				      const char *format, bool *is_full);
 void import_kinds_deinit(struct import_kinds *kinds);
 
-/* Append the lines of events.txt and those of events.def. */
+/*
+ * import_kinds_put_names() appends the lines of events.txt to @out. import_kinds_put_definitions()
+ * appends the lines of events.def.
+ */
 void import_kinds_put_names(const struct import_kinds *kinds, struct strbuf *out);
 void import_kinds_put_definitions(const struct import_kinds *kinds, struct strbuf *out);
 

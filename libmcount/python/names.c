@@ -217,7 +217,10 @@ static struct py_object *global_of(struct py_object *globals, const char *wanted
 	return NULL;
 }
 
-/* Returns the text of the running module's variable @wanted, borrowed; NULL when there is none. */
+/*
+ * Returns the text of the running module's variable @wanted. The variable owns the text. Returns
+ * NULL when the module has no such variable, or when the variable is not a text.
+ */
 static const char *module_text(const char *wanted)
 {
 	struct py_object *globals = py.globals();

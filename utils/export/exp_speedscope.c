@@ -1,4 +1,7 @@
-/* Exporter: speedscope (JSON), with a profile of exact times for each task. */
+/*
+ * Exporter: speedscope (JSON), with a profile for each task. The profile has the times at which
+ * calls begin and end.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@
  * @numbers: the functions, which the file calls frames
  * @first_ns: the origin of the profile's times: the first time in the recording, or the time of the
  *         task's first event if this event is earlier. An event with the time 0 does not count
- * @last_ns: the task's last time, relative to @first_ns
+ * @last_ns: the time of the task's last event, relative to @first_ns
  */
 struct speedscope {
 	struct nest nest;
@@ -81,8 +84,8 @@ static void begin_task(struct export *ex, const struct task *task, uint64_t time
 }
 
 /*
- * The format requires an end for each call, so calls that never returned end at the task's last
- * time.
+ * The format requires an end for each call. So calls that never returned end at the time of the
+ * task's last event.
  */
 static int end_task(struct export *ex)
 {

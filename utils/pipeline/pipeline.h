@@ -90,7 +90,7 @@ struct view {
 	bool in_parts;
 };
 
-/* The maximum number of sources that a lane has in addition to the records. */
+/* The maximum number of sources that a lane has in addition to lane->user. */
 #define LANE_OTHERS 1
 
 enum lane_state {
@@ -288,7 +288,10 @@ int lane_run(struct lane *lane, const struct view *view, struct uft_err *err);
 
 void lane_close(struct lane *lane);
 
-/* At the lane's end: free the buffers of records and events. */
+/*
+ * Close the task's file, and free the buffers and lane->own_feed. Called when the lane is finished
+ * or closed.
+ */
 void lane_release(struct lane *lane);
 
 /*
@@ -349,8 +352,8 @@ bool pipeline_has_lane(const struct pipeline *pipe, const struct task *task);
 struct src_user_plan pipeline_plan(const struct pipeline *pipe, size_t nr_tasks);
 
 /*
- * Connect the lane to @feed, after the lane or the queues have moved in memory. With NULL,
- * disconnect the lane.
+ * Connect the lane to the task's queue in @feed. If @feed is NULL, disconnect the lane. Call
+ * lane_attach() again when the lane or the queues of @feed have moved in memory.
  */
 void lane_attach(struct lane *lane, struct merger *feed);
 

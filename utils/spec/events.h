@@ -1,4 +1,4 @@
-/* The --Event language: the chosen events, by name. */
+/* The --Event language: rules that choose events by their names. */
 #ifndef UTRAIL_SPEC_EVENTS_H
 #define UTRAIL_SPEC_EVENTS_H
 

@@ -1,4 +1,4 @@
-/* Writes proc.dat. Each tracer uses these functions. The times of the records increase. */
+/* Writes proc.dat for the tracers (ptrace.c, bpf_way.c). The times of the records increase. */
 #ifndef UTRAIL_CMDS_RECORD_PROC_LOG_H
 #define UTRAIL_CMDS_RECORD_PROC_LOG_H
 

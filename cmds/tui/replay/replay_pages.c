@@ -273,7 +273,10 @@ int replay_pages_end_of(struct replay_pages *pages, uint64_t number, uint64_t *e
 			if (ret < 0 || at >= pages->nr_lines)
 				return ret;
 		}
-		/* Skip each page at whose beginning and end the call is open. */
+		/*
+		 * If the call that began at line @number is open at the beginning and at the end of
+		 * a page, skip this page.
+		 */
 		for (size_t mark = mark_of(pages, at); mark + 1 < pages->marks.nr; mark++) {
 			const struct open_call *open = call_at(&pages->marks.all[mark + 1],
 							       call.task, call.depth);

@@ -1,4 +1,7 @@
-/* Types of events: values of counters from `read=`. events.txt has the counters' names. */
+/*
+ * Types of events that have the value of a counter (`read=`, see counters.h). events.txt has the
+ * names of the counters.
+ */
 #include <string.h>
 
 #include "utils/format/bytes.h"

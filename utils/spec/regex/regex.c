@@ -106,7 +106,7 @@ static void find_classes(struct regex *re)
 	for (uint32_t i = 0; i < re->prog.nr; i++) {
 		const struct regex_node *node = &re->prog.nodes[i];
 
-		/* A byte that the expression names outside of sets is a class of its own. */
+		/* Each byte of the expression that is not in a set is a class of its own. */
 		if (node->op == REGEX_BYTE && re->classes[node->value] == 0)
 			re->classes[node->value] = re->nr_classes++;
 		re->has_words |= node->op == REGEX_LOOK && node->value >= REGEX_LOOK_EDGE;

@@ -163,7 +163,7 @@ static void set_extern(struct replay *replay, const struct event *event)
 {
 	replay->ext = *event;
 	replay->has_ext = true;
-	/* Copy the text of the line, because it is gone when the next line is read. */
+	/* Copy the text of the extern.dat line. The text is gone when the next line is read. */
 	strbuf_reset(&replay->ext_data);
 	strbuf_add(&replay->ext_data, event->data, event->data_len);
 	replay->ext.data = (const uint8_t *)strbuf_str(&replay->ext_data);
