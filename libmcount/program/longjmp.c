@@ -12,7 +12,7 @@
 #include "libmcount/system/fault.h"
 #include "libmcount/system/signal_switches.h"
 
-/* A jump over more bytes than this is a jump to another stack. */
+/* A jump that raises the stack pointer by more bytes than this leads to another stack. */
 #define MAX_JUMP_BYTES (1UL << 30)
 
 /*

@@ -88,7 +88,10 @@ void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_read_room(const struct pxt_log *log, void *to, size_t len, uint64_t at);
 /* Returns the size of the record in bytes, or 0 if the record is invalid or longer than @left. */
 uint64_t pxt_log_check(const struct pxt_log_record *record, uint64_t left);
-/* Returns the name of any event, or NULL if the log has no name for it. */
+/*
+ * Copy the name of event @id to @text. Returns @text. If the log has no name for @id, or if the log
+ * cannot be read, returns NULL.
+ */
 const char *pxt_log_name_of(const struct pxt_log *log, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /* The policies of a full log. The numbers equal POSIX_TRACE_LOOP and so on, in <trace.h>. */

@@ -47,10 +47,7 @@ static void choose_executions(struct exec_slices *slices, const struct pipeline 
 		struct exec_slice *slice = &slices->all[slices->nr];
 		size_t parent = execution->parent;
 
-		/*
-		 * Start with the parent's element of @numbers. If this execution gets no slice,
-		 * numbers[i] keeps this value.
-		 */
+		/* The element of an execution without a slice is a copy of the parent's element. */
 		numbers[i] = parent == EXECUTION_NONE ? EXECUTION_NONE : numbers[parent];
 		if (!is_chosen(pipe, execution))
 			continue;

@@ -9,7 +9,7 @@
 struct process;
 struct writers;
 
-/* The default of --max-size with --flight, as a multiple of the size for one task. */
+/* With --flight, the default of --max-size is the argument of --flight times this number. */
 #define FLIGHT_DEFAULT_TASKS 16
 
 /* The minimum of --flight. It is one page for each segment of a ring (tasks/process.c). */

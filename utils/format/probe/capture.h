@@ -48,7 +48,7 @@ enum capture_op {
 
 struct capture_step {
 	uint8_t op;	/* enum capture_op */
-	uint8_t narrow; /* CAPTURE_WORD: number of valid bytes, with the flags above; 0: all */
+	uint8_t narrow; /* CAPTURE_WORD: number of valid bytes (0: all), ORed with flags above */
 	uint16_t bytes;
 	uint32_t index;
 };
@@ -118,7 +118,11 @@ enum box_op {
 	 * @c, @d: offsets, in a node, of the next node's address and of the value
 	 */
 	BOX_CHAIN,
-	BOX_TREE, /* like BOX_CHAIN. Offsets in a node: @c: left, @e: right, @f: parent */
+	/*
+	 * A binary tree. @a, @b, @d: as for BOX_CHAIN. @c, @e, @f: offsets, in a node, of the
+	 * addresses of the left child, of the right child and of the parent
+	 */
+	BOX_TREE,
 	/*
 	 * A chain that does not store its length. @a: offset of the first node's address. @b, @c:
 	 * offsets, in a node, of the next node's address and of the value

@@ -41,7 +41,12 @@ static bool unit_of(struct dwarf_loader *loader, Dwarf_CU *unit, Dwarf_Die *die)
 	return loader->skeleton || dwarf_cu_die(unit, die, NULL, NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Keep the displayed name of a file. @last: the name that was kept before. */
+/*
+ * Copy the name with which @file is displayed. The copy lives as long as loader->info. Returns NULL
+ * on failure, like dwarf_keep_text().
+ *
+ * @last: an earlier copy, which is returned if it has the same text; or NULL
+ */
 static const char *keep_file(struct dwarf_loader *loader, Dwarf_Die *die, const char *file,
 			     const char *last)
 {

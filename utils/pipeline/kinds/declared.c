@@ -385,7 +385,10 @@ static struct fst_bytes payload_of(const struct event_context *context)
 	return (struct fst_bytes){ data, data + context->event->data_len };
 }
 
-/* Make the text that a value has in a line of a log. Strings are not encoded. */
+/*
+ * Make the text of a value. A string is used without encoding. Any other value gets the form of log
+ * lines (fst_put_value()). A truncated value is followed by "...".
+ */
 static struct text text_of_value(struct strbuf *out, const struct fst_value *value, bool is_cut)
 {
 	bool is_string = value->kind == FST_STRING || value->kind == FST_STRING_MAX ||
@@ -426,7 +429,7 @@ static bool get_field(const struct event_kind *kind, const struct event_context 
 	return true;
 }
 
-/* Write the text that follows the event's name in a line of a log. */
+/* Write the payload in the form of log lines, without the event's name. */
 static void put_text(const struct event_kind *kind, const struct event_context *context,
 		     struct strbuf *out)
 {

@@ -175,7 +175,10 @@ static int take_exec(struct loading *load, const struct proc_record *rec)
 	if (!proc_exec_decode(rec->data, rec->len, load->is_big_endian, &exec))
 		return 0;
 	if (before == EXECUTION_NONE) {
-		/* If no task was counted before, count the creator of the first program. */
+		/*
+		 * If proc.dat has no earlier fork or exec, number 1 belongs to the creator of this
+		 * process (see execution.task).
+		 */
 		load->nr_tasks += !load->nr_tasks;
 		made = stranger(load, rec->pid);
 	} else {

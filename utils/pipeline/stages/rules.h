@@ -53,8 +53,8 @@ const struct trigger *func_rules_find(struct func_rules *rules, unsigned reader,
 				      const struct func *func);
 
 /*
- * HOT: get the actions at calls of @func. If there are no actions, or memory is short, the flags
- * are 0.
+ * HOT: get the actions at calls of @func. If there are no actions, or if memory is short,
+ * trigger.flags is 0.
  */
 static inline const struct trigger *func_rule(struct func_rules *rules, unsigned reader,
 					      const struct func *func)

@@ -62,7 +62,7 @@ struct diff_field {
 #define DIFF_FIELD_KEYS (DIFF_FIELDS - 1)
 extern const struct diff_field diff_fields[DIFF_FIELDS];
 
-/* The fields of one counter: its growth in all calls, and per call. */
+/* Two fields of a counter: its growth during all calls of a recording, and its growth per call. */
 extern const struct diff_field diff_counter_fields[2];
 
 /*

@@ -209,7 +209,10 @@ static bool take_cast(struct reading *r)
 	return false;
 }
 
-/* Parse a string, or one of the NULLs with which lists in the kernel's source end. */
+/*
+ * Parse a string or NULL. In the kernel's source, the last pair of some lists has NULL in place of
+ * the string.
+ */
 static bool take_text(struct reading *r)
 {
 	return take_string(r) || take_token(r, "((void *)0)") || take_token(r, "0");
