@@ -1,6 +1,6 @@
 /*
- * `utrail events`: shows, in recordings and in logs, the events that programs declare
- * (libutrail-trace).
+ * `utrail events`: shows or exports the events of a recording. Shows, imports or checks logs of
+ * events. Checks the sources of programs that declare events (libutrail-trace).
  */
 #include <string.h>
 #include <unistd.h>

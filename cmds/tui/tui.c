@@ -1,4 +1,4 @@
-/* The screen program (see tui.h). */
+/* The main loop of `utrail tui` (see tui.h). */
 #include "cmds/terminal/ask.h"
 #include "cmds/tui/tui.h"
 
@@ -66,7 +66,7 @@ static int click_line(struct tui *tui, struct uft_err *err)
 	return 0;
 }
 
-/* Runs a command within the view. */
+/* Performs @act in the view that is shown. Does nothing if the view does not support @act. */
 static int do_act(struct tui *tui, enum tui_act act, struct uft_err *err)
 {
 	struct tui_view *view = tui->view;

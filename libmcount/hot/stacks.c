@@ -63,7 +63,10 @@ static bool is_contiguous(uint64_t low, uint64_t high)
 {
 	if (high - low > FAR)
 		return false;
-	/* If the kernel cannot be asked, @low and @high count as being on one stack. */
+	/*
+	 * own_is_readable() needs rt_sigprocmask(2). If this system call is forbidden, @low and
+	 * @high count as being on one stack.
+	 */
 	if (!seal_allows(SYS_rt_sigprocmask))
 		return true;
 	for (uint64_t page = low & ~(PAGE - 1); page <= high; page += PAGE) {
@@ -239,7 +242,10 @@ static struct thread *make_unbound(void)
 		return NULL;
 
 	uint64_t mask;
-	/* Block signals: if a handler forked now, the child would take a ring of its parent. */
+	/*
+	 * Block signals. If a signal handler forked now, the child could return from the handler
+	 * to this code. The child would then take one of its parent's rings.
+	 */
 	bool is_quiet = own_quiet_begin(&mask);
 	struct thread *t = take_made_state();
 

@@ -25,7 +25,8 @@ NOINLINE static void enter_guarded(struct thread *t, uint64_t *slot, uint64_t ad
 	if (unlikely(t->top->slot <= id))
 		frames_make_way(t, slot);
 	/*
-	 * If open frames have the slot of the new call, an exception or a longjmp(3) has left them.
+	 * If open frames have the slot of the new call, an exception or a longjmp(3) has already
+	 * ended the calls of these frames.
 	 */
 	while (t->top->slot == id)
 		frames_leave_top(t, NULL);

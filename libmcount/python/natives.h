@@ -58,7 +58,10 @@ static inline name_facts natives_known_facts(const struct py_method_def *def)
 	return atomic_load_explicit(&n->facts, memory_order_relaxed);
 }
 
-/* HOT, with the GIL: all facts about @fn. The recorder is asked about an unknown function. */
+/*
+ * HOT, with the GIL. Returns all facts about @fn. If the table has no facts about @fn, asks the
+ * recorder.
+ */
 name_facts natives_facts(const struct py_c_function *fn);
 
 #endif

@@ -313,7 +313,7 @@ __attribute__((destructor)) static void session_end(void)
 
 void session_cut_off(void)
 {
-	/* The child has no arena of its own, so the parent's arena counts the child. */
+	/* This forked child has no arena of its own, so probe.arena is still the parent's. */
 	atomic_fetch_add(&probe.arena->children_cut_off, 1);
 	probe.ready = false;
 	probe_stop();

@@ -49,7 +49,7 @@ static inline void pxt_cancel_restore(const int *before)
 #define PT_VERSION	2
 #define PT_CELL_BYTES	64
 #define PT_CELL_DATA	56
-#define PT_INLINE_DATA	24 /* the room for data in the first cell, after struct pxt_head */
+#define PT_INLINE_DATA	24 /* the room for data in a record's first cell, after struct pxt_head */
 #define PT_CELLS_OFFSET 4096
 
 typedef unsigned long pxt_piece; /* the unit of copying */
@@ -280,8 +280,8 @@ void pxt_place_name(char name[64], char kind, uint64_t number, uint64_t start);
 void *pxt_place_map(int place, const char *name, size_t *bytes);
 struct pxt_stream *pxt_place_map_stream(int place, unsigned int number, size_t *bytes);
 /*
- * Map a file with the given name. Returns NULL if the file does not begin with PT_MAGIC and
- * PT_VERSION.
+ * Map the file whose name pxt_place_name() makes from @kind, @number and @start. Returns NULL on
+ * failure, or if the file does not begin with PT_MAGIC and PT_VERSION.
  */
 void *pxt_place_map_valid(int place, char kind, uint64_t number, uint64_t start, size_t bytes);
 /*
@@ -371,8 +371,8 @@ void pxt_view_forget(struct pxt_view *view);
  */
 void pxt_forget_memory(void *memory, size_t bytes);
 /*
- * Called in a forked child: forget that other threads of the parent were in streams, or were
- * mapping a stream.
+ * Called in a forked child, which has only the thread that forked. Forget that other threads of the
+ * parent were using streams, or were mapping a stream.
  */
 void pxt_view_in_child(void);
 bool pxt_view_map(unsigned int number, uint32_t serial);
@@ -509,7 +509,7 @@ static inline struct pxt_inside pxt_inside_enter(struct pxt_view *view)
 	if (!(inside.turn & 1))
 		atomic_store_explicit(&inside.thread->turn, inside.turn + 1, memory_order_relaxed);
 	atomic_signal_fence(
-		memory_order_seq_cst); /* for the CPU, pxt_inside_wait() calls membarrier(2) */
+		memory_order_seq_cst); /* enough, since pxt_inside_wait() calls membarrier(2) */
 	return inside;
 }
 
@@ -705,7 +705,7 @@ void pxt_flusher_end_clear(struct pxt_handle *handle);
 void pxt_flusher_status(struct pxt_handle *handle, struct posix_trace_status_info *status);
 void pxt_want_flush(struct pxt_stream *stream);
 void pxt_want_look(struct pxt_stream *stream);
-/* Called after other threads can find the handle. */
+/* Called after pxt_handle_publish(). */
 void pxt_flusher_published(struct pxt_handle *handle);
 /* Called when main() has left by pthread_exit(). */
 void pxt_flushers_first_ended(void);

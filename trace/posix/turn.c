@@ -11,7 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The lock is usually held for microseconds, but longer if its holder waits for a file or a CPU. */
+/*
+ * A waiting thread first yields up to YIELDS_MAX times, since most holders need only microseconds.
+ * Then the thread sleeps up to SLEEPS_MAX times for 1 ms, since the holder may be waiting for a
+ * file or a CPU.
+ */
 #define YIELDS_MAX 100
 #define SLEEPS_MAX 2000
 

@@ -1,4 +1,4 @@
-/* Types of events: lines of extern.dat (see src_extern.h). */
+/* The type of the events that are lines of extern.dat (see src_extern.h). */
 #include "utils/format/event_ids.h"
 #include "utils/pipeline/kinds/event_kind.h"
 

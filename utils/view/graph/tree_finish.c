@@ -1,4 +1,4 @@
-/* Call trees: after the last event, merge the parts, and sort the nodes (see tree.h). */
+/* Merges the call trees of several threads, and sorts the nodes (see tree.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
