@@ -58,8 +58,8 @@
 	.endm
 
 /*
- * Stores the flags as a word at \place and in %rax. Arithmetic instructions change the flags; moves
- * do not.
+ * Stores the flags as a word at \place and in %rax. Code before SAVE_FLAGS and after
+ * RESTORE_FLAGS must keep the flags. Such code changes %rsp by leaq, not by addq or subq.
  */
 	.macro SAVE_FLAGS place
 	lahf

@@ -289,8 +289,8 @@ static size_t read_sgr(const char *text, size_t len, attr_t *attrs, short *pair)
 }
 
 /*
- * Reads the character at @text, and returns its length. The text is valid UTF-8, because names were
- * escaped.
+ * Reads the character at @text, and returns its length. The text is in UTF-8. Callers have escaped
+ * bytes that are not valid UTF-8.
  */
 static size_t read_char(const char *text, size_t len, wchar_t *c)
 {

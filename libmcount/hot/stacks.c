@@ -481,7 +481,7 @@ static bool has_frame(const struct thread *t, uint64_t slot)
 	const struct frame *f = t->top;
 
 	while (f->slot < slot)
-		f--; /* the loop ends at thread.last */
+		f--; /* stops at thread.last, whose slot is FRAME_ABOVE_ALL */
 	return f->slot == slot;
 }
 

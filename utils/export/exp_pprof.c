@@ -10,7 +10,7 @@
 #include "utils/view/values/titles.h"
 #include "utils/view/graph/tree_counters.h"
 
-/* The most calls in a sample. A longer path is cut to its innermost calls. */
+/* The maximum number of calls in a sample. A longer call path is cut to its innermost calls. */
 #define PATH_MAX_CALLS 1000
 
 /* Field numbers (doc/formats/exports.md, "pprof"). */

@@ -1,4 +1,4 @@
-/* For filters: finds the calls within which forked children begin. */
+/* Finds the state with which the filter of each forked child begins. */
 #ifndef UTRAIL_PIPELINE_FORKS_H
 #define UTRAIL_PIPELINE_FORKS_H
 

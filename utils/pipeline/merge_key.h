@@ -1,6 +1,7 @@
 /*
- * The key for the merge by time: the time of a lane's next event and the lane's index, as one
- * number.
+ * Keys by which the pipeline merges the events of all tasks in the order of time. A lane reads
+ * the events of one task (pipeline.h). A key consists of the time of a lane's next event and the
+ * lane's index.
  */
 #ifndef UTRAIL_PIPELINE_MERGE_KEY_H
 #define UTRAIL_PIPELINE_MERGE_KEY_H

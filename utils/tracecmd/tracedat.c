@@ -58,7 +58,7 @@ static int read_version(struct tracedat *file, struct tracedat_cursor *in, struc
 	return 0;
 }
 
-/* Read the byte order, the size of a program's long, and the size of a page. */
+/* Read the byte order, sizeof(long) in user programs, and the size of a page. */
 static int read_machine(struct tracedat *file, struct tracedat_cursor *in, struct uft_err *err)
 {
 	uint8_t bytes[2];

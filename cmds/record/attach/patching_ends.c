@@ -1,4 +1,7 @@
-/* Removes hooks at the ends of functions that have no open call (see patching.c). */
+/*
+ * Removes hooks at the ends of functions (see patching.c). A function keeps these hooks while one
+ * of its calls is open (has not returned yet).
+ */
 #include <errno.h>
 #include <stdlib.h>
 

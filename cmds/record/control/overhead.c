@@ -246,7 +246,7 @@ static bool find_function(struct overhead *o, const struct process *proc, uint64
 	return false;
 }
 
-/* Returns the function at @sym in @list, or NULL. The list is sorted like PLAN_FUNCS. */
+/* Returns the entry of @list for the function @sym, or NULL. @list is sorted like PLAN_FUNCS. */
 static const struct plan_func *find_listed(const struct strbuf *list, const struct symbol *sym)
 {
 	const struct plan_func *funcs = (const struct plan_func *)list->data;
@@ -274,8 +274,8 @@ static bool is_wanted(const struct overhead *o, const struct called *f)
 }
 
 /*
- * Returns the index of function @f in @c. A new function is first added to @c. SIZE_MAX: memory is
- * short.
+ * Returns the index of function @f in @c, or SIZE_MAX if memory is short. A new function is first
+ * added to @c.
  */
 static size_t number_of(struct candidates *c, const struct called *f)
 {

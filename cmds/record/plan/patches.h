@@ -126,7 +126,7 @@ void patches_find(struct patches *patches, const struct record_settings *setting
  */
 void patches_note_late(struct patches *patches, struct known_module *known);
 
-/* The numbers of functions that have got hooks, and of functions that have lost hooks. */
+/* The number of functions that have got hooks, and the number of functions that have lost hooks. */
 struct patches_turned {
 	size_t nr_in;
 	size_t nr_out;

@@ -483,7 +483,10 @@ static bool has_share(struct kernel *kernel, size_t len)
 	return !kernel->is_full;
 }
 
-/* Takes whole pages: the @len bytes at @pages. */
+/*
+ * In a flight recording, keeps the pages at @pages in memory. In other recordings, writes the pages
+ * to the store, or drops the pages if a size limit is reached. @len: the bytes of all pages.
+ */
 static int take_pages(struct kernel_cpu *cpu, const uint8_t *pages, size_t len)
 {
 	struct kernel *kernel = cpu->kernel;

@@ -11,7 +11,7 @@
 #include "cmds/show/parts/index.h"
 #include "utils/base/containers/strbuf.h"
 
-/* Write the page without calls. The page requests calls later (answer_calls()). */
+/* Write the HTML page, which contains no calls. The page requests calls later (answer_calls()). */
 void answer_page(const struct index *index, struct strbuf *out);
 
 /*

@@ -9,7 +9,8 @@
 #include "utils/format/calls/compact.h"
 #include "utils/format/record.h"
 
-#define SLOTS	      8192 /* slots of the hash table, a power of two; half may be used */
+/* The size of compact_coder.slots: a power of two, and at least twice COMPACT_FUNCS_MAX. */
+#define SLOTS	      8192
 #define CONTEXTS_BITS 12
 /*
  * compact_coder.stack has STACK entries for open calls. STACK is a power of two. Open calls whose
@@ -25,7 +26,7 @@
 enum token {
 	TOKEN_LIKELY,	/* the most recent symbol in the token's context */
 	TOKEN_UNLIKELY, /* the most recent symbol in the context that is not TOKEN_LIKELY's */
-	TOKEN_NUMBER,	/* the number of the symbol follows */
+	TOKEN_NUMBER,	/* the symbol follows, in one or two bytes (NUMBER_SHORT) */
 	TOKEN_ESCAPE,	/* not a call: see enum escape */
 };
 
@@ -51,7 +52,7 @@ static inline enum token token_of(unsigned first)
 
 enum escape {
 	ESCAPE_WORDS,	/* varint n: uncompressed records follow, in n words of 8 bytes */
-	ESCAPE_PAYLOAD, /* varint n: the next record has MORE, and a payload of n words */
+	ESCAPE_PAYLOAD, /* varint n: the next record has a payload of n words */
 	ESCAPE_TOP,	/* number: the function of the innermost open call */
 	ESCAPE_DEPTH,	/* u16: the number of open calls */
 	ESCAPE_TIME,	/* u64: the time from which the next record's time is counted */

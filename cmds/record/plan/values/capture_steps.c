@@ -189,7 +189,10 @@ static void put_shape(struct strbuf *steps, const struct shape *shape, unsigned 
 	}
 }
 
-/* Captures a container. The calling convention treats a container like any other struct. */
+/*
+ * Captures a container of the C++ library (shape.h). The calling convention passes a container like
+ * any other C++ object.
+ */
 static void put_box(struct strbuf *steps, const struct argspec *spec)
 {
 	struct strbuf parts cleanup_strbuf = { 0 };

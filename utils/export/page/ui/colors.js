@@ -6,7 +6,7 @@ const NAMES = ["back", "panel", "line", "text", "dim", "accent", "grid", "bar-te
 /** @type {Record<string, string>} */
 export const colors = {};
 /**
- * Returns the colour of a function, the same in all recordings.
+ * Returns the colour of a function. All recordings use the same colour for the same name.
  * @param {string} name
  */
 function colorOfName(name) {
