@@ -154,8 +154,8 @@ bool fstrace_select_regex(fstrace_t *trace, const char *include_re, const char *
 void fstrace_select_event(fstrace_event_t *event, int selection);
 
 /*
- * Returns a number for an object. The number is unique in the process, and most likely unique
- * across processes.
+ * Returns a new number, which the caller can give to an object. The number is unique in the
+ * process, and most likely unique across processes.
  */
 uint64_t fstrace_get_unique_id(void);
 

@@ -1,4 +1,4 @@
-/* Lists the names in a folder without allocating memory of the program. Signal-safe. */
+/* Lists the names in a folder without malloc(). Signal-safe. */
 #include "posix/posix.h"
 
 #include <sys/syscall.h>

@@ -114,7 +114,10 @@ static bool is_better_name(const struct symbol *kept, const struct symbol *next)
 #define RADIX_BITS 11
 #define RADIX	   (1U << RADIX_BITS)
 
-/* One pass of a radix sort, from @from to @to. Equal digits keep their order. */
+/*
+ * One pass of a radix sort. Copies the @nr symbols at @from to @to, sorted by one digit of the
+ * address. This digit begins at bit @shift. Symbols with equal digits keep their order.
+ */
 static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t nr, unsigned shift)
 {
 	size_t starts[RADIX] = { 0 };

@@ -83,7 +83,7 @@ static void apply_relocations(const struct elf_file *file, uint64_t start, struc
 	for (size_t i = 0; i < sec.data->d_size / sizeof(Elf64_Rela); i++) {
 		GElf_Rela reloc;
 
-		/* With symbol 0, the addend is the address in the file. */
+		/* If a relocation has symbol 0 (none), its addend is the unrelocated address. */
 		if (i <= INT32_MAX && gelf_getrela(sec.data, i, &reloc) &&
 		    GELF_R_SYM(reloc.r_info) == 0 && reloc.r_offset - start < bytes &&
 		    (reloc.r_offset - start) % sizeof(uint64_t) == 0)

@@ -1,6 +1,6 @@
 /*
  * Reads the records of one CPU of a trace.dat, in the order of the file. The pages of records may
- * be packed.
+ * be packed (compressed).
  */
 #ifndef UTRAIL_TRACECMD_RECORDS_H
 #define UTRAIL_TRACECMD_RECORDS_H

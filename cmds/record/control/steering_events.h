@@ -1,6 +1,6 @@
 /*
- * Chooses declared events while programs run: `utrail control ... trace-include RE trace-exclude
- * RE`.
+ * Chooses the declared events that processes record. Users change the choice during a recording:
+ * `utrail control ... trace-include RE trace-exclude RE`.
  */
 #ifndef UTRAIL_CMDS_RECORD_CONTROL_STEERING_EVENTS_H
 #define UTRAIL_CMDS_RECORD_CONTROL_STEERING_EVENTS_H

@@ -252,8 +252,8 @@ static const char *begin_text(struct etrace_event *event, struct text tag)
 }
 
 /*
- * True when a text was begun in parts and is still open, and @tag is the text's tag with "_end"
- * added.
+ * True when @tag ends the open text. Only a text in parts ("TAG[0]text", "TAG[1]text") has such a
+ * tag: "TAG_end".
  */
 static bool ends_parts(const struct etrace_event *event, struct text tag)
 {
@@ -308,8 +308,9 @@ static const char *take_part(struct etrace_event *event, struct text tag, struct
 }
 
 /*
- * Take the '|' after a tag. In CAS' published description (doc/formats/etrace.md), "<tag>_end" has
- * no '|'.
+ * Take the '|' after a tag. Returns false when the tag needs a '|' and has none. "<tag>_end" at the
+ * end of a line needs no '|': Samsung's published description of the text (doc/formats/etrace.md)
+ * has none there.
  */
 static bool take_bar(struct text tag, struct text *left)
 {

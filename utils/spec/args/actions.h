@@ -49,7 +49,11 @@ enum action_value {
 	ACTION_NAMES, /* names of actions, as in `clear=depth+time` */
 };
 
-/* @flag: one bit of enum trigger_flags. Some actions have several words. */
+/*
+ * A word for an action. Some actions have alternative words, such as `trace_on` and `traceon`.
+ *
+ * @flag: one bit of enum trigger_flags
+ */
 struct action {
 	const char *word;
 	uint32_t flag;
