@@ -96,7 +96,7 @@ static void drop_func(struct tui *tui)
 }
 
 /*
- * Merges all calls of the function @name in the present program. The result is below the root of
+ * Merges all calls of the function @name in the shown program. The result is below the root of
  * tui->sum.
  */
 static int make_sum(struct tui *tui, const char *name)

@@ -43,8 +43,8 @@ void backtrace_setup(void)
 }
 
 /*
- * Copies the addresses that are not in the probe, at most @size. Returns their number. @from may be
- * @to.
+ * Copies at most @size addresses from @from to @to. Leaves out the addresses in the probe. Returns
+ * the number of copied addresses. @from may be @to.
  */
 static int leave_out_ours(void **to, int size, void **from, int nr)
 {

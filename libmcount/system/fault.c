@@ -193,7 +193,10 @@ static int change(int sig, const struct sigaction *act, struct sigaction *old)
 	return ret;
 }
 
-/* Sets SIG_DFL, for SA_RESETHAND, unless the program has replaced the action at @place. */
+/*
+ * Does the work of SA_RESETHAND: sets SIG_DFL. Does nothing if the program has replaced the action
+ * at @place.
+ */
 static void reset_handler(int sig, uint32_t place)
 {
 	const struct sigaction normal = { .sa_handler = SIG_DFL };
@@ -211,7 +214,10 @@ static void send_to_self(int sig)
 	own_syscall(SYS_tgkill, getpid(), tid, sig);
 }
 
-/* True for a fault of an instruction (sigaction(2)), which comes again if the handler returns. */
+/*
+ * True when an instruction caused @sig (sigaction(2)). If the handler returns, the instruction
+ * runs again, and may cause @sig again.
+ */
 static bool is_fault(int sig, const siginfo_t *info)
 {
 	return info->si_code > 0 &&

@@ -41,8 +41,8 @@ struct fst_event {
  * the common format changes, the event is declared again.
  */
 struct fst_recorded {
-	struct fst_recorded *next; /* an older entry; threads may use it until the log is closed */
-	_Atomic uint32_t id;	   /* the event's number; 0: the recorder has left, or refuses */
+	struct fst_recorded *next; /* older declaration; threads may use it until the log closes */
+	_Atomic uint32_t id;	   /* the event's number; 0: no recorder takes the event */
 	bool is_plain;		   /* the event's format and @common are plain: see format.h */
 	_Atomic int choice;	   /* the result of choose(): see recorder.h */
 	const struct fst_format *common;
@@ -111,7 +111,7 @@ struct fstrace {
 struct fst_spot {
 	const char *file;
 	unsigned line;
-	int error; /* errno at the call of the macro */
+	int error; /* errno when the program logged the event */
 };
 
 /*
@@ -151,7 +151,7 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 /* Emit a record with a ready payload. Does nothing if the recorder is gone. */
 void fst_recorded_emit(const struct fst_recorded *recorded, const struct fst_text *payload);
 
-/* trace.c: choose an event's consumers. @wants_text: the program's own choice. Signal-safe. */
+/* trace.c: choose an event's consumers. @wants_text: the program wants FST_TO_TEXT. Signal-safe. */
 void fst_choose(struct fstrace_event_impl *impl, bool wants_text);
 
 /* file.c: write a record by one write(2). If write(2) fails, the loss is not reported. */

@@ -138,7 +138,7 @@ int pxt_follow(struct pxt_handle *handle, struct pxt_event *event)
 		if (handle->at < clear_at)
 			handle->at = clear_at;
 		found = pxt_ring_peek(view, handle->at, event, handle->buffer, &nr_cells);
-		/* The copy may be torn if the record's cells have been released. */
+		/* If the record's cells have been released, @event and its data may be torn. */
 		if (atomic_load(&stream->tail) > handle->at)
 			continue;
 		if (found == 1)

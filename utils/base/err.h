@@ -36,7 +36,7 @@ struct uft_err {
  */
 int err_set(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
-/* Like err_set(); ": " and the text of errno -@code follow the message. */
+/* Like err_set(), but adds ": " and the text of errno -@code to the message. */
 int err_set_errno(struct uft_err *err, int code, const char *fmt, ...) PRINTF_FORMAT(3, 4);
 
 /* Change @err->text to "context: text". Does nothing if @err is NULL or has no failure. */

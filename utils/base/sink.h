@@ -25,7 +25,7 @@
  * longer texts in pieces.
  */
 #define SINK_ROOM_MAX	4096
-/* The room that copy_over() needs after the text. */
+/* The number of spare bytes that copy_over() needs after the copied text. */
 #define COPY_OVER_SLACK 32
 
 /*

@@ -1,4 +1,4 @@
-/* The records of proc.dat: observed acts of processes. */
+/* The records of proc.dat: events of the program's processes. */
 #ifndef UTRAIL_FORMAT_PROC_DAT_H
 #define UTRAIL_FORMAT_PROC_DAT_H
 

@@ -7,7 +7,10 @@
 #include "utils/pipeline/sources/src_perf.h"
 #include "utils/pipeline/sources/src_proc.h"
 
-/* The kinds of sources for every pipeline. At equal times, events of earlier kinds come first. */
+/*
+ * The kinds of sources for every pipeline. If events have the same time, the event whose kind is
+ * listed first comes first.
+ */
 static const struct source_kind *const all_kinds[] = { &src_perf_kind, &src_proc_kind,
 						       &src_kernel_kind };
 

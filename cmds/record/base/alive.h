@@ -29,7 +29,7 @@ struct alive {
 	unsigned ticks;	      /* ticks since the second interrupt */
 	unsigned final_ticks; /* ticks since the third interrupt */
 	unsigned rest_ticks;  /* ticks since the program's end */
-	unsigned last_rounds; /* the number of STEP_LAST steps that served events */
+	unsigned last_rounds; /* the number of calls of serve() in STEP_LAST that returned events */
 	bool leaves_rest;
 	bool program_ended;
 	bool is_alone; /* do not wait for processes that the program left running */

@@ -82,7 +82,7 @@ bool found_patch_is_free(const struct found_patch *found, uint64_t bias,
 	uint64_t start = found->patch.site + bias;
 	uint64_t end = start + found_patch_reach(found);
 
-	/* The patches of one module stand together. The patches with @bias are at the end. */
+	/* @list has the patches module by module. The patches with @bias come last. */
 	for (size_t i = nr; i-- > 0 && list[i].load_bias == bias;) {
 		if (list[i].site < end &&
 		    start < list[i].site + reach_of_patch(list[i].bytes, list[i].clear))

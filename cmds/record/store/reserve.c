@@ -47,7 +47,7 @@ bool reserve_ahead(int fd, size_t len)
 	off_t end = lseek(fd, 0, SEEK_CUR);
 	uint64_t step = end < (off_t)len ? 0 : step_of(end);
 
-	/* Reserve space only when the append has crossed a multiple of @step bytes. */
+	/* Reserve space only when the last @len bytes have crossed a multiple of @step bytes. */
 	if (!step || (end - len) / step == end / step || !has_room(fd, step))
 		return false;
 	return fallocate(fd, FALLOC_FL_KEEP_SIZE, end, step) == 0;

@@ -1,4 +1,4 @@
-/* Finds forked children that have not reported themselves by a first record. */
+/* Finds forked children from which no record has come yet, and watches these children. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 #define UTRAIL_CMDS_RECORD_TASKS_ORPHANS_H
 

@@ -4,7 +4,10 @@
 
 #include "utils/pipeline/sources/source.h"
 
-/* The number of lines that are kept for sorting. A line that comes too late is shown at once. */
+/*
+ * The number of lines that are kept for sorting. A new line is shown at once if a line with a later
+ * time has already been shown.
+ */
 #define EXTERN_HELD_MAX 4096
 
 /*

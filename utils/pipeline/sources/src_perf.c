@@ -19,7 +19,7 @@
  */
 #define PERF_BUFFER_BYTES (64 * 1024)
 
-/* The name of a task that is not announced yet. */
+/* A task's name that is kept until data_task() finds the task. */
 struct early_name {
 	int32_t tid;
 	uint64_t time_ns;

@@ -32,7 +32,7 @@
  * arguments. Records of Linux need at most 5 steps for each byte.
  */
 #define STEPS_PER_BYTE	  32
-/* The factor for both members of struct work if kernelfields.is_plain is set (find_work()). */
+/* If the fields are shown one by one, find_work() multiplies the work by this factor. */
 #define STEPS_PER_ELEMENT 4
 
 /*

@@ -9,7 +9,11 @@
 #include "utils/format/probe/plan.h"
 #include "utils/object/elf_file.h"
 
-/* An argument, with addresses in the file. @is_address: the operand must be relocated */
+/*
+ * An argument of a static probe.
+ *
+ * @is_address: operand.value is an address in the file, and must be relocated
+ */
 struct found_operand {
 	struct plan_operand operand;
 	bool is_address;
