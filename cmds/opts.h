@@ -164,13 +164,16 @@ struct opts {
 	 */
 	/* by enum spec_option: a text on the heap that has the option's specs, separated by ';' */
 	char *specs[SPEC_OPTIONS];
-	/* a SPEC_MARK_* for each spec in specs[SPEC_FILTER], up to the last spec of -N */
+	/*
+	 * a SPEC_MARK_* for each spec in specs[SPEC_FILTER]. The specs of -F after the last -N have
+	 * no mark. Without -N, no spec has a mark
+	 */
 	struct strbuf filter_marks;
 	int match;		 /* enum pattern_match */
 	struct filters *filters; /* on the heap */
 	/*
-	 * the actions (enum trigger_flags) that the reader applies; in `live`, the recorder applies
-	 * all other actions
+	 * the actions (enum trigger_flags) that the reader applies. In `live`, these are only some
+	 * actions, because the recorder applies all others. In other readers, these are all actions
 	 */
 	uint32_t view_actions;
 	char *signal_specs; /* on the heap; --signal */
@@ -179,7 +182,10 @@ struct opts {
 	char *event_specs; /* on the heap; --Event */
 	struct event_rules events;
 	char *patch_specs; /* on the heap; --patch, --unpatch */
-	/* a SPEC_MARK_* for each rule in @patch_specs, up to the last rule of -U */
+	/*
+	 * a SPEC_MARK_* for each spec in @patch_specs. The specs of -P after the last -U have no
+	 * mark. Without -U, no spec has a mark
+	 */
 	struct strbuf patch_marks;
 	const char *trace_include_spec; /* --trace-include */
 	const char *trace_exclude_spec;
@@ -252,7 +258,11 @@ struct opts {
 	bool export_bare;
 	bool no_limit;		   /* import, events import, build: --no-limit */
 	const char *import_into;   /* the recording to import into; NULL: a new one */
-	const char *import_common; /* the logs' common format, or NULL */
+	/*
+	 * --common: the format of the text that precedes the text of each event in a log; NULL:
+	 * option not given
+	 */
+	const char *import_common;
 
 	/* options of build */
 	const char *output; /* -o; NULL: a name that depends on the format */
@@ -328,7 +338,7 @@ extern const size_t opts_table_nr;
 bool opts_has_typed(const struct opts *opts, const char *name);
 bool opts_has_given(const struct opts *opts, const char *name);
 
-/* Returns the value of --match that means @match, an enum pattern_match: "glob", for example. */
+/* Returns the argument of --match for @match (enum pattern_match). MATCH_GLOB has "glob". */
 const char *opts_match_word(int match);
 
 /* All words of --format. */

@@ -20,7 +20,7 @@ void image_plan_choose(struct plan *plan, const struct record_settings *settings
 {
 	plan->threshold_ns = settings->threshold_ns;
 	plan->size_filter = MIN(settings->size_filter, (uint64_t)UINT32_MAX);
-	/* With UINT16_MAX, only the number of frames limits the depth. */
+	/* If plan->depth is UINT16_MAX, only --max-stack limits the depth of calls. */
 	plan->depth = settings->tells_depth && settings->depth >= settings->max_stack
 			      ? UINT16_MAX
 			      : settings->depth;

@@ -1,4 +1,4 @@
-/* Traced processes: their arenas, from the first report to the last record. */
+/* Keeps the traced processes and their arenas (see process.h). */
 #include "cmds/record/tasks/process.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Shows the calls as lines that can be folded, in the order in which the calls were made. */
+/* Shows the calls as lines, in the order in which the calls were made. Calls can be folded. */
 #ifndef UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 #define UTRAIL_CMDS_TUI_REPLAY_VIEW_H
 

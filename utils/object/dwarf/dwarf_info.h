@@ -28,8 +28,8 @@ enum dwarf_class {
 	DWARF_CLASS_NONE,
 	DWARF_CLASS_INT,
 	DWARF_CLASS_SSE,
-	DWARF_CLASS_SSE_UP, /* in the same register as the eight bytes before */
-	DWARF_CLASS_X87,    /* a long double: in memory, but returned in st(0) */
+	DWARF_CLASS_SSE_UP, /* in the same register as the preceding eight bytes */
+	DWARF_CLASS_X87,    /* a long double: passed in memory, but returned in st(0) */
 	DWARF_CLASS_X87_UP,
 	DWARF_CLASS_MEMORY,
 };

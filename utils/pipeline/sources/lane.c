@@ -190,7 +190,10 @@ static bool has_range(const struct pipeline *pipe)
 	return pipe->start_ns || pipe->stop_ns != UINT64_MAX;
 }
 
-/* True when the next calls of a compact file may be read one by one, instead of as records. */
+/*
+ * True when the next events may be made directly from the calls in a compact file, without decoding
+ * these calls to records first.
+ */
 static bool takes_calls(const struct lane *lane)
 {
 	const struct pipeline *pipe = lane->pipe;

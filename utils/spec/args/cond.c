@@ -186,7 +186,7 @@ static int parse_number(struct parse *p, struct cond_term *term)
 	if (term->type == COND_FLOAT) {
 		term->real = read_real(copy, &end);
 	} else {
-		/* Read a negative number as signed, any other as unsigned, up to 2^64 - 1. */
+		/* A number without a minus sign may be as large as 2^64 - 1. */
 		term->number = copy[0] == '-' ? strtoll(copy, &end, 0)
 					      : (int64_t)strtoull(copy, &end, 0);
 		if (!*end && errno == 0 && copy[0] != '-' && term->number < 0)

@@ -204,7 +204,7 @@ const char *enum_def_name(const struct enum_def *def, int64_t value)
 	return NULL;
 }
 
-/* The maximum number of shown parts of a value. An integer has 64 bits, and most parts are bits. */
+/* The maximum number of names that are shown for a 64-bit value. Most names stand for one bit. */
 #define PARTS_MAX 64
 
 /*

@@ -4,7 +4,7 @@ import { parseRange, parseZoom, rangeText } from "../model/range_text.js";
 /** @typedef {"timeline" | "flame" | "functions" | "processes"} ViewName */
 /** @typedef {"start" | "name" | "calls" | "cpu"} TaskOrder */
 /**
- * The choice of what the flame graph of two recordings shows.
+ * The content of the flame graph, if the page has two recordings.
  * @typedef {"base" | "difference" | "new"} Shown
  */
 
@@ -52,7 +52,7 @@ export class State {
 	 */
 	hiddenKinds = new Set();
 
-	/** The range that sums cover: the chosen range if there is one, otherwise the visible range. */
+	/** Sums cover this range: the chosen range if there is one, otherwise the visible range. */
 	get part() { return this.range || this.zoom; }
 }
 
