@@ -285,7 +285,10 @@ static void look_at_logs(const char *name, void *argument)
 		look_at_left(name, argument);
 }
 
-/* Looks at a file that holds names. These files come last, when all users of names are known. */
+/*
+ * Removes @name if it is an unused file "n-PID-START". pxt_sweep() calls this function last, when
+ * the list of used files is complete.
+ */
 static void look_again(const char *name, void *argument)
 {
 	if (name[0] == 'n' && name[1] == '-')

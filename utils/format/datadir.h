@@ -28,7 +28,10 @@ bool datadir_has_name(const char *name);
 /* True when only the owner of the recording may read the file @name. */
 bool datadir_is_private(const char *name);
 
-/* Returns the tid in the name "<tid>.dat", or "<tid>.cdat". Returns 0 for other names. */
+/*
+ * datadir_records_tid() returns the tid in a name "<tid>.dat". datadir_compact_tid() returns the
+ * tid in a name "<tid>.cdat". Both functions return 0 for other names.
+ */
 int32_t datadir_records_tid(const char *name);
 int32_t datadir_compact_tid(const char *name);
 

@@ -1,4 +1,4 @@
-/* View: every call and event is handed to functions of a user's script (see script.h). */
+/* Passes calls and events to functions of a user's script (see script.h). */
 #include "utils/script/script.h"
 
 #include <errno.h>
@@ -247,7 +247,7 @@ static int hand_call(struct script *script, const struct task *task, const struc
 		return 0;
 	if (is_added && add_to_batch(script, task, event, call.func) < 0)
 		return no_memory(script, err);
-	/* The batch may have ended the script. */
+	/* If add_to_batch() has run the script, the script may have called sys.exit(). */
 	if (!is_called || script->is_over)
 		return 0;
 	if (unlikely(event->data != NULL) && script->config->shows_args &&

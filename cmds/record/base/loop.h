@@ -32,7 +32,10 @@ struct loop {
 int loop_open(struct loop *loop, struct uft_err *err);
 void loop_close(struct loop *loop);
 
-/* Call served.serve when @fd is readable or at its end. Returns 0 or a negative errno. */
+/*
+ * Add @fd to the loop. loop_serve() calls served.serve when @fd is readable, or has a hang-up or an
+ * error. Returns 0 or a negative errno.
+ */
 int loop_add(struct loop *loop, int fd, struct served *served);
 
 /* Stop serving @served. The caller may close @fd and free @served only after this call. */

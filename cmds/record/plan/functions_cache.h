@@ -1,4 +1,7 @@
-/* Stores facts about files in the user's cache directory, under the build ids of the files. */
+/*
+ * A cache of facts about ELF files. Each entry is a file "<build id>.functions" in the user's cache
+ * directory.
+ */
 #ifndef UTRAIL_CMDS_RECORD_PLAN_FUNCTIONS_CACHE_H
 #define UTRAIL_CMDS_RECORD_PLAN_FUNCTIONS_CACHE_H
 

@@ -169,7 +169,7 @@ static int find_prepared(struct finding *f, const struct elf_file *file)
 	return ret;
 }
 
-/* True when the file has other constructors than frame_dummy() of the start files. */
+/* True when the file has its own constructors, not only frame_dummy() from crtbegin.o. */
 static bool has_constructors(const struct elf_file *file)
 {
 	struct elf_section sec;

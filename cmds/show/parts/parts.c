@@ -358,7 +358,7 @@ static void end_watch(struct watch *watch)
 		close(watch->over);
 }
 
-/* Makes the sum that @path requests. @sums_lock must be held. */
+/* Runs answer_functions() or answer_tree(), as @path requests. The caller must hold @sums_lock. */
 static int make_sums(const struct sums_source *from, const char *path,
 		     const struct part_range *range, const struct server_query *query,
 		     struct server_reply *reply, struct uft_err *err)
@@ -375,7 +375,7 @@ static int make_sums(const struct sums_source *from, const char *path,
 	return ret;
 }
 
-/* Sends the progress of the sum that is being made. Another page may have requested that sum. */
+/* Sends the progress of make_sums(), which may be serving the request of another page. */
 static void reply_progress(struct parts *parts, struct server_reply *reply)
 {
 	strbuf_addf(&reply->body, "{\"part\":%.3f}\n", sums_progress(&parts->stop));

@@ -1,4 +1,7 @@
-/* Definitions of structs: the fields whose values can be shown (see dwarf_type.h). */
+/*
+ * Makes the definitions of structs. A definition lists the fields whose values can be shown (see
+ * dwarf_type.h).
+ */
 #include "utils/object/dwarf/dwarf_type.h"
 
 #include <string.h>
@@ -211,8 +214,8 @@ static void put_member(struct making *m, Dwarf_Die *member, uint32_t base, unsig
 		return;
 	offset += base;
 	/*
-	 * The members of base classes and of anonymous unions are members of the struct around
-	 * them.
+	 * The definition of a struct also lists the members of its base classes and of its
+	 * anonymous unions.
 	 */
 	if (dwarf_tag(member) == DW_TAG_inheritance || !dwarf_diename(member))
 		put_members(m, &type, offset, nesting + 1);

@@ -1,6 +1,6 @@
 /*
- * Events known from log lines (see declared_line.h). utils/format/event_data.h defines the form of
- * the payload.
+ * Events that are known only from lines of a log (see declared_line.h). utils/format/event_data.h
+ * defines the payload of these events.
  */
 #include "utils/pipeline/kinds/declared_line.h"
 

@@ -166,7 +166,7 @@ static int take_names(struct loading *load, struct descriptors_of *of, uint32_t 
 		ret = files_exchange(files, from, to);
 	else
 		ret = files_rename(files, from, to);
-	/* A name without content is the name of a directory that was never opened. */
+	/* For example, a directory that was never opened has no struct file_content. */
 	content = files->names[to].content;
 	if (ret == 0 && content == FILES_NONE)
 		content = files_new_content(files, to, CONTENT_OTHER);

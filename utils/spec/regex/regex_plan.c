@@ -18,8 +18,8 @@ struct parse {
 
 #define DEPTH_MAX  32 /* of groups within groups */
 /*
- * The highest count of a repetition such as "a{255}". An expression without positions, such as
- * "()", needs this limit: the limit on positions never stops the repetition of such an expression.
+ * The highest count of a repetition such as "a{255}". POSIX requires support for counts up to 255
+ * (_POSIX_RE_DUP_MAX).
  */
 #define REPEAT_MAX 255
 
@@ -67,7 +67,7 @@ static struct part either(struct part a, struct part b)
 			      a.may_be_empty || b.may_be_empty };
 }
 
-/* Add a position that takes a byte of @set. */
+/* Add a position that matches any one byte of @set. */
 static struct part add_position(struct parse *p, const byte_set set)
 {
 	if (p->nr == AUTOMATON_POSITIONS) {
@@ -241,8 +241,8 @@ static struct part repeat_part(struct parse *p, const char *start, struct part o
 		return empty;
 
 	/*
-	 * Do not repeat an empty part: "(((){255}){255}){255}" would be parsed 255 * 255 * 255
-	 * times.
+	 * Do not parse copies of an empty part. Otherwise the "()" in "(((){255}){255}){255}" would
+	 * be parsed 255 * 255 * 255 times.
 	 */
 	if (!once.first)
 		return empty;

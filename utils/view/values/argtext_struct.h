@@ -1,4 +1,7 @@
-/* The text of structs, and functions that all argtext*.c files share. Private to these files. */
+/*
+ * Functions that the argtext*.c files share, for example for the text of structs. Private to these
+ * files.
+ */
 #ifndef UTRAIL_VIEW_ARGTEXT_STRUCT_H
 #define UTRAIL_VIEW_ARGTEXT_STRUCT_H
 

@@ -27,10 +27,7 @@ export class Lanes {
 		this.n = n;
 		this.start = new Float64Array(n);
 		this.dur = new Float64Array(n);
-		/**
-		 * For each execution, the total of the times within the execution when the
-		 * execution's process had no child.
-		 */
+		/** For each execution, how long it ran while its process had no child. */
 		this.own = new Float64Array(n);
 		this.onPath = new Float64Array(n);
 		this.names = new Uint32Array(n);

@@ -81,7 +81,10 @@ class RangeSummer {
 		this.stack = this.open.map((i) => (this.knowsOpen && task.end(i) <= to ? task.ctx[i] : -1));
 		/** The number of calls in the stack that were open at the range's beginning. */
 		this.seeded = this.open.length;
-		/** inside[func]: the calls of func that are in the stack and began in the range. */
+		/**
+		 * inside[func] is the number of calls of func that are in the stack and began in
+		 * the range.
+		 */
 		this.inside = new Int32Array(isWait.length);
 		this.last = this.#lastEvent(from, open);
 	}
