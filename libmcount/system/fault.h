@@ -30,7 +30,7 @@ enum fault_state {
 
 extern __thread uint8_t fault_state __attribute__((tls_model("initial-exec")));
 
-/* The bit of a signal in a mask of the kernel. */
+/* The bit of a signal in a 64-bit signal mask, as in the kernel. */
 #define MASK_BIT(sig) (1ULL << ((sig)-1))
 
 /*
@@ -90,7 +90,7 @@ void fault_look(void);
 uint64_t fault_copy_careful(void *to, const void *from, uint64_t len);
 int64_t fault_copy_string_careful(void *to, const void *from, uint64_t max);
 
-/* True for addresses in the first page and from ARCH_ADDRESS_END on, which count as unreadable. */
+/* True for an address that counts as unreadable: in the first page, or >= ARCH_ADDRESS_END. */
 static inline bool fault_is_hopeless(const void *from)
 {
 	return (uint64_t)from - 4096 >= ARCH_ADDRESS_END - 4096;

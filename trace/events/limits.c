@@ -93,7 +93,7 @@ static void put_name(char *to, const char *base, const char *stamp)
 }
 
 /*
- * Writes to @to the stamp of the time @seconds ago. A file with an earlier stamp exceeds the limit
+ * Stores in @to the stamp of a file that is exactly @seconds old. An older file exceeds the limit
  * on the age.
  */
 static void put_oldest(char *to, int64_t seconds)

@@ -144,7 +144,10 @@ static bool matches_spec(const struct spec *spec, const struct filter_subject *s
 	       pattern_matches(&spec->pattern, subject->source_file, strlen(subject->source_file));
 }
 
-/* Returns the actions of all specs that are not about functions of the kernel. */
+/*
+ * Returns the actions that clearing_left() finds in all specs, except specs about functions of the
+ * kernel.
+ */
 static uint32_t actions_left(const struct filters *filters)
 {
 	uint32_t flags = 0;
@@ -177,7 +180,7 @@ bool filters_have_conditions(const struct filters *filters)
 	return false;
 }
 
-/* Add to @walk the chain of the entries whose plain name is @name. */
+/* Add to @walk the chain of the entries that filters->exact has for @name. */
 static void add_exact(struct filter_walk *walk, const char *name)
 {
 	uintptr_t head = (uintptr_t)strmap_get(&walk->filters->exact, name);

@@ -86,7 +86,7 @@ struct record_settings {
 	uint64_t max_bytes;    /* --max-size; 0: no limit */
 	unsigned nr_writers;
 	unsigned rt_prio;   /* 0: not real-time */
-	char *const *specs; /* by enum spec_option: the text of the option's specs, or NULL */
+	char *const *specs; /* indexed by enum spec_option: the option's specs as text, or NULL */
 	int match;	    /* enum pattern_match of @specs */
 	bool trace_on;
 	/* users or the recorder may change the settings while programs run (control/steering.h) */

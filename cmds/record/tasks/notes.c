@@ -68,8 +68,8 @@ void notes_warn_about_events(const struct notes *notes, const struct msg *msg)
 }
 
 /*
- * True when child @pid has reported itself, or is gone. Such a child does not need the page of its
- * parent.
+ * True when it is certain that child @pid has reported itself or has ended. Such a child writes no
+ * notes to the arena of @parent any longer (notes.h).
  */
 static bool is_settled(struct processes *procs, const struct process *parent, pid_t pid)
 {

@@ -186,7 +186,7 @@ static int enter_call(struct stg_calls *calls, struct event *event, struct uft_e
 	if (unlikely(func->count_id >= calls->nr_open) && !grow_open(calls, func))
 		return err_set_errno(err, -ENOMEM, "cannot follow %zu calls", calls->nr);
 	event->depth = calls->nr - calls->nr_seeded;
-	/* The kernel's own depth does not count the calls of the program. */
+	/* The depth in the record of a kernel call does not count the calls of the program. */
 	if (event_is_kernel_call(event))
 		event->indent = calls->nr;
 	enter_func(calls, &calls->frames[calls->nr++], func, event);
@@ -230,7 +230,10 @@ static int leave_call(struct stg_calls *calls, struct event *event, struct uft_e
 		if (unlikely(--calls->open[func->count_id]))
 			event->flags |= EVENT_RECURSIVE;
 	} else if (calls->nr) {
-		/* Only the outermost of the calls without a recorded entry adds to total times. */
+		/*
+		 * The call has no recorded ENTRY, and is inside another open call. EVENT_RECURSIVE
+		 * keeps the time of this call out of its function's total time.
+		 */
 		event->flags |= EVENT_RECURSIVE;
 	}
 	/*

@@ -124,7 +124,7 @@ static const char *connection(const struct task_node *node, const struct task_no
 	return is_process(node->task) ? " +----" : " +-";
 }
 
-/* Returns the text that a child of @node adds to the indentation of @node. */
+/* Returns the text by which the children of @node are indented further than @node. */
 static const char *indent_below(const struct task_node *node, const struct task_node *top)
 {
 	if (node->parent == top)

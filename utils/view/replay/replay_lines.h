@@ -17,7 +17,10 @@ void replay_show_single(struct replay *replay, const struct task *task, const st
 void replay_show_pair(struct replay *replay, const struct task *task, const struct event *first,
 		      const struct event *second);
 
-/* Show the line of extern.dat that waits in replay->ext. The columns of the line show @task. */
+/*
+ * Show the line of extern.dat that waits in replay->ext. The line's columns, such as the tid, have
+ * the values of @task.
+ */
 void replay_show_extern(struct replay *replay, const struct task *task);
 
 /* Write a note that time went backwards. @indent: the number of open calls around the note */

@@ -12,7 +12,10 @@
 #define COMPACT_WIDTH	11
 #define MEAN_DIGITS	2
 #define TITLE_BYTES	(COUNTER_NAME_BYTES + 32)
-/* Changes from LARGE_... on are red or blue. Smaller ones from SMALL_... on are magenta or cyan. */
+/*
+ * Changes of at least LARGE_... are red or blue. Other changes of at least SMALL_... are magenta or
+ * cyan.
+ */
 #define LARGE_CHANGE_NS 100000
 #define SMALL_CHANGE_NS 5000
 #define LARGE_PERCENT	30
