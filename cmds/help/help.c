@@ -185,7 +185,7 @@ static void add_often(const struct help_often *often, const struct cmd *cmd, siz
 	}
 }
 
-/* Adds all words of --format, because the line of the option has no room for them. */
+/* Adds all formats of `dump`. The line of the option --format has no room for them. */
 static void add_formats(size_t width, struct strbuf *out)
 {
 	struct strbuf words cleanup_strbuf = { 0 };

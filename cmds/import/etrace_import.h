@@ -1,4 +1,7 @@
-/* `utrail events import` for lists of process and file events as text (doc/formats/etrace.md). */
+/*
+ * `utrail events import` for an etrace text (doc/formats/etrace.md). The text lists events of
+ * processes and files.
+ */
 #ifndef UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
 #define UTRAIL_CMDS_IMPORT_ETRACE_IMPORT_H
 

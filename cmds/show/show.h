@@ -1,4 +1,4 @@
-/* utrail show: serves the page of dump --format=html to the browser. */
+/* `utrail show`: serves the HTML page of `utrail dump` to the browser. */
 #ifndef UTRAIL_CMDS_SHOW_SHOW_H
 #define UTRAIL_CMDS_SHOW_SHOW_H
 

@@ -121,7 +121,7 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 			     : 0);
 }
 
-/* The patches of one module while they are put in. @file: see patches_adopt() */
+/* The state of patches_adopt() for the patches of one module. @file: see patches_adopt() */
 struct adoption {
 	const struct plan_file *file;
 	struct patched_module *module;
@@ -345,7 +345,7 @@ struct run {
 	uint8_t bytes[RUN_BYTES];
 };
 
-/* Writes the bytes in @run. If the write fails, put_in() later writes each patch alone. */
+/* Writes the bytes in @run. If the write fails, put_in() later writes the patches one by one. */
 static void run_flush(struct run *run, int fd)
 {
 	if (run->end > run->start)

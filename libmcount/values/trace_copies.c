@@ -1,4 +1,4 @@
-/* Copies of libutrail-trace (see trace_copies.h). */
+/* Finds each loaded copy of libutrail-trace in this process (see trace_copies.h). */
 #include "libmcount/values/trace_copies.h"
 
 #include <errno.h>

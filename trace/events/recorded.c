@@ -135,7 +135,10 @@ void fst_recorded_declare(struct fstrace_event_impl *impl)
 
 	if (!get_recorder())
 		return;
-	/* Reuse the entry of a former recorder if the entry has the log's present common format. */
+	/*
+	 * Reuse @last if @last has no id any more (forget_event()), and has the log's present
+	 * common format.
+	 */
 	if (!last || atomic_load(&last->id) || last->common != common)
 		recorded = make_recorded(impl->format, common);
 	if (recorded)
@@ -211,10 +214,13 @@ bool fst_recorded_write(const struct fstrace_event_impl *impl, const struct fst_
 			const struct fst_spot *spot, struct fst_values *values)
 {
 	const struct utrail_trace_recorder *to = get_recorder();
-	/* begin() and end() must get the same number, even if the recorder detaches in between. */
+	/* begin() and end() must get the same id, even if the recorder detaches in between. */
 	uint32_t id = atomic_load_explicit(&recorded->id, memory_order_relaxed);
 	struct utrail_trace_place place;
-	/* Only this copy is read. If @place is too small, the caller still has to read @values. */
+	/*
+	 * This function reads only a copy of @values, because a va_list can be read only once. If
+	 * @place is too small, the caller must read @values.
+	 */
 	struct fst_values copy;
 	struct fst_text payload;
 	int found = to->begin(id, &place);

@@ -45,7 +45,8 @@ static void wait_a_moment(const struct attached *w)
 }
 
 /*
- * True when the thread has ended and is a child of this process. Its exit status is not taken here.
+ * True when the thread is a child of this process and has ended. The function does not collect the
+ * exit status of the child.
  */
 static bool has_ended_as_child(const struct attached *w, const struct attached_thread *t)
 {

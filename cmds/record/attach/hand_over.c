@@ -1,4 +1,4 @@
-/* Passes the open calls of a process to its probe (see hand_over.h). */
+/* Tells the probe of a process which calls have not returned yet (see hand_over.h). */
 #include "cmds/record/attach/hand_over.h"
 
 #include <errno.h>

@@ -161,7 +161,7 @@ static inline void store_remove(struct store *store, const char *name)
  */
 int store_place(struct store *store, struct stat *place);
 
-/* Write a whole file, which is given in one part. */
+/* Make or replace the file @name (store_ops.publish). Its content is the @len bytes at @data. */
 int store_publish(struct store *store, const char *name, const void *data, size_t len,
 		  struct uft_err *err);
 

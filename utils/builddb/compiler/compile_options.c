@@ -1,4 +1,7 @@
-/* Tables of options (see compile_options.h). misc/compiler_options.py prints rows of tables. */
+/*
+ * Tables of options (see compile_options.h). misc/compiler_options.py runs the installed compilers,
+ * and prints rows for these tables.
+ */
 #include "utils/builddb/compiler/compile_options.h"
 
 #include <stddef.h>

@@ -42,7 +42,7 @@ int data_growth_open(struct trace_data *data, struct uft_err *err);
 void data_growth_destroy(struct trace_data *data);
 struct task *data_growth_task(const struct trace_data *data, int32_t tid);
 
-/* Append a whole file of the directory to @out, like file_read_all(). */
+/* Append the content of the file @name in data->dir to @out, like file_read_all(). */
 int data_read_file(const struct trace_data *data, const char *name, size_t max_bytes,
 		   struct strbuf *out, struct uft_err *err);
 

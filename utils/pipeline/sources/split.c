@@ -209,7 +209,8 @@ static int step_piece(struct lane *lane, struct uft_err *err)
 }
 
 /*
- * Skip many records at once, if the records are calls. Returns a result as add_to_piece() does.
+ * Skip records of calls, at most to @until_ns and @offset. If skim_block() has read a call that
+ * cannot be skipped, add the call to the piece. Returns a result as add_to_piece() does.
  */
 static int skim_some(struct lane *lane, uint64_t until_ns, uint64_t offset, struct uft_err *err)
 {

@@ -1,4 +1,4 @@
-/* Calls added up by call path: making the tree from events (see tree.h). */
+/* Makes the trees of callers and callees from events (see tree.h). */
 #include "utils/view/graph/tree.h"
 
 #include <errno.h>
@@ -251,7 +251,7 @@ static inline int enter_node(struct tree *tree, const struct event *event)
 	return 0;
 }
 
-/* Name a call whose entry was not recorded. The event of its return tells the function. */
+/* Name a call whose entry was not recorded. @event is the call's return, and has the function. */
 static void name_unseen(struct tree *tree, struct tree_node *node, const struct event *event)
 {
 	node->func = tree_canon(tree, event->func);

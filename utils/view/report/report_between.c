@@ -190,7 +190,10 @@ static bool put_field(const struct report_between *between, int field,
 	 */
 	if (value.type == FIELD_HEX && kind->declared && kind->declared->types)
 		value.type = FIELD_UINT;
-	/* Values are written as in logs, so that imported and recorded events match. */
+	/*
+	 * An imported value is a text from a log. A recorded value is written as a log shows it, so
+	 * that equal values match.
+	 */
 	event_value_put(&value, VALUE_LOGGED, out);
 	return true;
 }

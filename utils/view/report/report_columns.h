@@ -72,7 +72,7 @@ struct report_table {
 	size_t nr_keys;
 	int (*compare_last)(const struct report_row *x, const struct report_row *y);
 	const char *name_header;
-	const char *name_key; /* the key of the row's name in JSON */
+	const char *name_key; /* the JSON member that has the row's name */
 	void (*put_name)(const struct report_row *row, struct sink *sink);
 	void (*put_csv_name)(const struct report_row *row, struct sink *sink);
 };
