@@ -114,7 +114,7 @@ void import_output_close(struct import_output *out)
 	store_dir_close(&out->dir);
 }
 
-/* --- tasks and definitions, after all events --- */
+/* --- after all events: write the event kinds, the tasks and the file `info` --- */
 
 static int append_text_file(struct import_output *out, const char *name, const struct strbuf *text,
 			    struct uft_err *err)
@@ -170,7 +170,7 @@ static int put_session(struct import_output *out, struct strbuf *text,
 	snprintf(line.sid, sizeof(line.sid), "1%015x", (unsigned)*first);
 	task_line_encode(&line, text);
 	snprintf(map, sizeof(map), "sid-%s.map", line.sid);
-	/* uftrace wants a map file, even an empty one. */
+	/* uftrace needs a map file, but the file may be empty. */
 	return is_new ? store_publish(&out->dir.store, map, "", 0, err) : 0;
 }
 

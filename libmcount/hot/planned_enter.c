@@ -19,7 +19,7 @@ struct decision {
 	bool finishes;
 };
 
-/* HOT: lets the stub skip later calls of @addr. */
+/* HOT: lets the assembler stubs skip later calls to the function at @addr. */
 static inline void note_skip(struct thread *t, uint64_t addr)
 {
 	struct planned *p = t->planned;

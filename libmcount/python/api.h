@@ -46,7 +46,7 @@ struct py_type {
 #define METH_O 8 /* a function that takes one argument: methodobject.h */
 
 #define PY_TYPE_OF_INTS	 (1UL << 24) /* int, or a type that extends it */
-#define PY_TYPE_OF_TYPES (1UL << 31) /* the type's objects are types */
+#define PY_TYPE_OF_TYPES (1UL << 31) /* `type`, or a type that extends `type` */
 
 /* A function written in C: PyCFunctionObject, methodobject.h. */
 struct py_c_function {

@@ -10,12 +10,19 @@
 #include "utils/format/counter_record.h"
 #include "utils/format/event_ids.h"
 
-/* The events for readings: @read has the value, @diff the change. */
+/*
+ * The kinds of values in a reading.
+ *
+ * @bit: the bit in enum plan_read
+ * @read: the id of the event with the values of one reading
+ * @diff: the id of the event with the changes between two readings
+ * @at: the offset of the values in struct reading
+ */
 static const struct {
 	uint32_t bit;
 	uint32_t read;
 	uint32_t diff;
-	uint32_t at; /* the offset of the values in struct reading */
+	uint32_t at;
 	uint32_t bytes;
 } kinds[] = {
 	{ PLAN_READ_STATM, EVENT_ID_READ_STATM, EVENT_ID_DIFF_STATM,
@@ -44,7 +51,10 @@ static bool read_pair(enum counter_set set, uint64_t values[2])
 	return both.got == 3;
 }
 
-/* Reads "size resident shared ...", in pages: proc_pid_statm(5). */
+/*
+ * Reads the first three sizes in /proc/self/statm: the total size, the resident size, and the
+ * shared part. Converts these sizes from pages to KB.
+ */
 static bool read_statm(uint64_t values[3])
 {
 	char text[128];

@@ -141,7 +141,7 @@ void pxt_finish_file(int fd);
  * can have the number @number.
  */
 void pxt_left_name(char name[64], unsigned int number, uint32_t serial);
-/* Remove the stream's file. Called with the folder's lock. */
+/* Remove the files of the stream. The caller should hold the lock of the folder @place. */
 void pxt_remove_finished(int place, unsigned int number, const struct pxt_stream *stream);
 
 /*

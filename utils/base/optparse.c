@@ -1,4 +1,4 @@
-/* Command line options described by a table: parsing into the caller's struct (see optparse.h). */
+/* Parses command line options into a struct of the caller (see optparse.h). */
 #include "utils/base/optparse.h"
 
 #include <errno.h>

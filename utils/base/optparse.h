@@ -1,4 +1,4 @@
-/* Command line options described by a table: parsing into the caller's struct, and listing. */
+/* Parses command line options into a struct of the caller. A table describes the options. */
 #ifndef UTRAIL_BASE_OPTPARSE_H
 #define UTRAIL_BASE_OPTPARSE_H
 
@@ -22,8 +22,8 @@ enum opt_kind {
 	OPT_STRING, /* const char *: the argument itself, which lives as long as argv */
 	OPT_LIST,   /* char *: all arguments of the option, joined by @separator; on the heap */
 	OPT_UINT,   /* unsigned: decimal, @min..@max */
-	OPT_TIME,   /* uint64_t nanoseconds, the grammar of parse_time() */
-	OPT_SIZE,   /* uint64_t bytes, the grammar of parse_size(), @min..@max */
+	OPT_TIME,   /* uint64_t: nanoseconds; parse_time() parses the argument */
+	OPT_SIZE,   /* uint64_t: bytes, @min..@max; parse_size() parses the argument */
 	OPT_WORD,   /* int: the value of one of @words */
 	OPT_BOOL,   /* bool: yes/no, true/false, on/off, y/n, 1/0 */
 	OPT_SET,    /* whatever @set does */

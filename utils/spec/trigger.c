@@ -92,7 +92,7 @@ static int out_of_memory(struct parse *p)
 	return err_set_errno(p->err, -ENOMEM, "cannot read '%.*s'", (int)p->len, p->text);
 }
 
-/* Report the error @why of a parser of values. */
+/* Report the error @why from another parser, for example parse_time(). */
 static int wrong_value(struct parse *p, size_t at, const struct uft_err *why)
 {
 	return why->code == -ENOMEM ? out_of_memory(p) : refuse_trigger(p, at, why->text);

@@ -44,7 +44,10 @@ struct tracees {
 
 void tracees_deinit(struct tracees *tracees);
 
-/* Returns the tracee @tid. A new tracee has TRACEE_NONE. Returns NULL when memory is short. */
+/*
+ * Returns the tracee @tid. If @tracees does not contain this tracee, adds it with TRACEE_NONE.
+ * Returns NULL when memory is short.
+ */
 struct tracee *tracees_get(struct tracees *tracees, pid_t tid);
 
 /* Returns the tracee @tid, or NULL when there is none. */

@@ -163,7 +163,7 @@ int replay_pass_begin(struct replay_pass *pass, const struct replay_mark *mark,
  */
 int replay_pass_run(struct replay_pass *pass, bool is_last, struct uft_err *err);
 
-/* Append the heading to the lines. */
+/* Append the heading of the columns to pass->lines->text. */
 void replay_pass_put_heading(struct replay_pass *pass);
 
 /* Make room for new tasks. Returns 0 or -ENOMEM. */

@@ -10,7 +10,7 @@
 #include "utils/base/containers/strbuf.h"
 #include "utils/format/text.h"
 
-/* A text of at least this many bytes is written in parts. Each part has at most this many bytes. */
+/* The maximum number of bytes of a text in one line. Longer texts are written in several lines. */
 #define ETRACE_PART 900
 
 /*

@@ -1,4 +1,4 @@
-/* Marks of the page (see marks.h). */
+/* Writes quoted strings, and the texts of events and of lost records (see marks.h). */
 #include "utils/export/page/marks.h"
 
 void page_put_string(struct strbuf *out, enum medium medium, const char *text)

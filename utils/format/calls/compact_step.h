@@ -162,7 +162,10 @@ static inline bool compact_payload_next(struct compact_state *state, const uint8
 	return true;
 }
 
-/* Read the next token, of any kind. @block must have the state (compact_state_put()). */
+/*
+ * Read the next token, of any kind. If the caller keeps a struct compact_state, the caller must
+ * first store this state in @block (compact_state_put()).
+ */
 enum compact_found compact_block_other(struct compact_block *block, uint64_t until_ns,
 				       struct compact_call *call);
 

@@ -1,4 +1,7 @@
-/* kallsyms of a data directory: symbols of the kernel, a copy of /proc/kallsyms. */
+/*
+ * Reads the functions of the kernel from the file kallsyms of a data directory. The file is a copy
+ * of /proc/kallsyms.
+ */
 #ifndef UTRAIL_FORMAT_KALLSYMS_H
 #define UTRAIL_FORMAT_KALLSYMS_H
 

@@ -1,4 +1,4 @@
-/* The lines of replay, one function per kind (see replay_lines.h). */
+/* Writes the lines of replay (see replay_lines.h). */
 #include "utils/view/replay/replay_lines.h"
 
 #include <stdlib.h>

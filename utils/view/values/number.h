@@ -25,7 +25,10 @@ char *put_time_color(char *to, uint64_t ns, enum color_mode mode);
 
 #define TIMESTAMP_WIDTH 18
 
-/* Write seconds: "    1234.567890123". TIMESTAMP_WIDTH columns, wider from 10^8 seconds on. */
+/*
+ * Write @ns as seconds, in TIMESTAMP_WIDTH columns: "    1234.567890123". A time of 10^8 seconds or
+ * more takes more columns.
+ */
 char *put_timestamp(char *to, uint64_t ns);
 
 /*
