@@ -250,7 +250,10 @@ static bool is_of_tracer(const struct kernel_event_type *type)
 	return type && type->is_tracer && !type->graph.kind;
 }
 
-/* Sets @number to the task of the record. Returns false when the record is left out. */
+/*
+ * Stores the number of the record's task in @number. Stores -E2BIG in @ret when there are too many
+ * tasks, or -ENOMEM. Returns false when the record is left out.
+ */
 static bool choose_task(struct kernel_trace *kt, const struct part *part, int32_t *number, int *ret)
 {
 	const struct kernel_record *rec = &part->next;
@@ -626,7 +629,10 @@ int kernel_trace_import(const struct opts *opts, struct uft_err *err)
 	else
 		msg_list("%llu records of %zu tasks are in '%s'", (unsigned long long)kt.nr_records,
 			 kt.tasks.nr, opts->data_dir);
-	/* Without --into, @nr_of_others counts only records of tasks beyond the limit. */
+	/*
+	 * With --into, it is no failure to leave out records of other tasks. Without --into,
+	 * records are left out when the file has too many tasks. This is a failure.
+	 */
 	return kt.file.nr_damage || kt.nr_unusable || (!kt.into && kt.nr_of_others) ? CMD_FAILED
 										    : CMD_DONE;
 }

@@ -1,6 +1,6 @@
 /*
  * Decides whether the probe may replace a return address. The decision depends on the code at this
- * address.
+ * address. The words HOT and COLD are explained in libmcount/hot/probe.h.
  */
 #ifndef UTRAIL_LIBMCOUNT_CALLERS_H
 #define UTRAIL_LIBMCOUNT_CALLERS_H

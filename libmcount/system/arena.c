@@ -32,9 +32,9 @@ struct piece {
 #define PIECES_MAX 64
 
 static struct piece pieces[PIECES_MAX];
-static _Atomic uint32_t nr_pieces; /* stored with release when a piece is complete */
+static _Atomic uint32_t nr_pieces; /* grows, by a release store, when a piece is complete */
 static _Atomic uint32_t is_growing;
-static bool keeps_rings; /* an interrupted hook may still use the parent's mappings */
+static bool keeps_rings; /* arena_replace_ring() was called: do not unmap the rings */
 
 static bool is_arena(const struct arena *a, uint64_t bytes)
 {
@@ -84,7 +84,10 @@ bool arena_adopt(int fd)
 		return false;
 	if (!is_arena(a, st.st_size))
 		return false;
-	/* Records do not belong in core dumps. Mappings made by mremap(2) inherit the setting. */
+	/*
+	 * Exclude the arena from core dumps. Only the header is mapped so far. Later, mremap(2)
+	 * maps rings, which inherit MADV_DONTDUMP from this mapping.
+	 */
 	own_syscall(SYS_madvise, a, (unsigned long)RING_PAGE, MADV_DONTDUMP);
 	if (old && !keeps_rings)
 		unmap_all(old);

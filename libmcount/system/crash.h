@@ -9,9 +9,10 @@
 
 /*
  * Called in the probe's signal handler, in the thread that has got @sig, when the program has no
- * handler for @sig. @sig is SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL, or a signal for which an
- * earlier plan has an action (--signal) but the present plan has none. Takes no lock of libc, and
- * allocates nothing.
+ * handler for @sig. Takes no lock of libc, and allocates nothing.
+ *
+ * @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. If the actions of --signal were changed while
+ *       the program ran, @sig can also be a signal that has lost its action
  */
 void crash_note(int sig, const siginfo_t *info);
 

@@ -245,7 +245,7 @@ __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_im
 	fst_text_free(&payload);
 }
 
-/* HOT when there is a recorder. */
+/* HOT (the speed matters) when only a recorder takes the event. */
 static inline void log_event(fstrace_event_t *event, const struct fst_spot *spot,
 			     struct fst_values *values)
 {

@@ -1,4 +1,4 @@
-/* The numbers of events in files. */
+/* The numbers that identify events in the files of a recording. */
 #ifndef UTRAIL_FORMAT_EVENT_IDS_H
 #define UTRAIL_FORMAT_EVENT_IDS_H
 

@@ -152,7 +152,7 @@ static int read_systems(struct tracedat *file, struct tracedat_cursor *in, struc
 	return ret;
 }
 
-/* Read the length of a file, a number of @len_bytes bytes, and then the file itself. */
+/* Read a length, which is stored in @len_bytes bytes. Then read a file of this length. */
 static int read_blob(struct tracedat_cursor *in, size_t len_bytes, size_t max, struct strbuf *to,
 		     struct uft_err *err)
 {

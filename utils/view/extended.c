@@ -1,4 +1,4 @@
-/* Extended numbers as text, made with integers alone (see extended.h). */
+/* Makes text of x87's 80-bit numbers by integer arithmetic (see extended.h). */
 #include "utils/view/extended.h"
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 #define NR_LIMBS      ((4933 + DECIMALS) / LIMB_DIGITS + 2)
 
 /*
- * An integer of any length. @limb[0] has its last nine digits, @limb[1] the nine before them, and
- * so on.
+ * An integer of up to NR_LIMBS * LIMB_DIGITS digits. @limb[0] has the last nine digits, @limb[1]
+ * has the nine digits before them, and so on.
  */
 struct decimal {
 	uint32_t limb[NR_LIMBS];
@@ -37,7 +37,7 @@ static void multiply_add(struct decimal *d, uint32_t by, uint32_t more)
 		d->limb[d->nr++] = carry % LIMB;
 }
 
-/* Multiply @fraction by a million. The product has 96 bits, the lowest word first. */
+/* Multiply @fraction by a million. Store the product in @words, with the lowest word at index 0. */
 static void times_million(uint64_t fraction, uint32_t words[3])
 {
 	uint64_t low = (fraction & UINT32_MAX) * MILLION;

@@ -170,8 +170,8 @@ static int dir_publish(struct store *store, const char *name, const struct iovec
 	struct rights paused cleanup_rights_pause = rights_pause();
 
 	/*
-	 * A later recorder deletes only files with known names. So a file with another name is not
-	 * created.
+	 * A later recorder refuses to replace a directory that contains a file with an unknown
+	 * name. So no such file is created.
 	 */
 	if (!datadir_has_name(name))
 		return err_set_errno(err, -EINVAL, "cannot create '%s'", name);

@@ -100,7 +100,10 @@ static bool demangle_mangled(const char *name, enum demangle_mode mode, struct s
 {
 	size_t start = out->len;
 
-	/* Try Rust first: its old mangling looks like C++, with a hash at the end. */
+	/*
+	 * Try Rust first, because C++ demanglers also accept the old mangled names of Rust (see
+	 * is_rust()).
+	 */
 	if (print_name(rust_demangle_callback, add_rust_piece, name, 0, out)) {
 		size_t len = out->len - start;
 

@@ -370,7 +370,7 @@ int files_rename(struct files *files, uint32_t from, uint32_t to)
 
 	if (from == to)
 		return 0;
-	/* A directory that was never opened has no struct file_content. */
+	/* If no children are known, @from may be a file, which needs a struct file_content. */
 	if (name->first_child == FILES_NONE && files_content(files, from) == FILES_NONE)
 		return -ENOMEM;
 	if (name->content != FILES_NONE && files->names[to].content == name->content)

@@ -9,7 +9,10 @@
 #include "utils/view/values/argtext_struct.h"
 #include "utils/view/extended.h"
 
-/* The limit of the text of a call's arguments. As in uftrace, further arguments are left out. */
+/*
+ * When the text of a call's arguments exceeds this number of bytes, the remaining arguments are
+ * left out, as in uftrace.
+ */
 #define ARGS_TEXT_MAX	1024
 /*
  * The limit, in bytes, on the total length of the texts of struct fields in the arguments of one
