@@ -53,12 +53,15 @@ struct insn_text {
 unsigned insns_before(struct insns *insns, const struct insn_text *text, uint64_t addr,
 		      uint64_t *starts, unsigned max);
 
-/* Kinds of instructions, by the code that may run next. The target is insn_step.names. */
+/*
+ * Kinds of instructions, by the code that may run next. The target of an INSN_BRANCH, INSN_CALL or
+ * INSN_JUMP is the address insn_step.names.
+ */
 enum insn_flow {
 	INSN_PLAIN,	    /* the next instruction */
 	INSN_BRANCH,	    /* either the next instruction or the instruction at the target */
 	INSN_CALL,	    /* the function at the target; after a return, the next instruction */
-	INSN_CALL_ANYWHERE, /* a call of an address that is in a register or in memory */
+	INSN_CALL_ANYWHERE, /* like INSN_CALL, but the address is in a register or in memory */
 	INSN_JUMP,	    /* the instruction at the target */
 	INSN_JUMP_ANYWHERE, /* the instruction whose address is in a register or in memory */
 	INSN_RETURN,

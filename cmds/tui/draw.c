@@ -5,7 +5,7 @@
 #include "cmds/tui/screen.h"
 #include "cmds/tui/state.h"
 
-/* The width of the percentage at the end of the last line. */
+/* The width of the percentage at the end of the bottom line. */
 #define PERCENT_COLUMNS 5
 
 size_t draw_rows(void)

@@ -313,7 +313,10 @@ static inline bool planned_fast_enter_known(struct thread *t, uint64_t slot, uin
 	p->now.depth = next.depth;
 	p->now.level++;
 	p->now.in = next.in;
-	/* The new call makes an OUTSIDE thread JUDGED. A JUDGED thread stays JUDGED. */
+	/*
+	 * Before the new call, the thread's state was OUTSIDE or JUDGED. In the new call, the state
+	 * is JUDGED.
+	 */
 	state_follow(t, p, THREAD_OUTSIDE, CALL_OPT_IN);
 	if (is_held_back) {
 		if (args) {

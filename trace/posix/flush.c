@@ -265,7 +265,10 @@ void pxt_flusher_forget(struct pxt_handle *handle)
 
 	if (!flusher || check_file(flusher) < 0)
 		return;
-	/* If no flush was interrupted, /dev/null is not opened, because a sandbox may forbid it. */
+	/*
+	 * If the lock @turn is free, no flush was interrupted. In this case the log is only closed.
+	 * /dev/null is not needed, and a sandbox may forbid opening /dev/null.
+	 */
 	if (pthread_mutex_trylock(&flusher->turn) == 0) {
 		close(flusher->fd);
 		pthread_mutex_unlock(&flusher->turn);
@@ -342,7 +345,10 @@ int pxt_flusher_file(const struct pxt_handle *handle)
 	return handle->flusher ? handle->flusher->fd : -1;
 }
 
-/* Events that cannot be written are lost with the stream. In this case the result is an error. */
+/*
+ * Returns 0, or an errno if the log cannot be written. The caller removes the stream in both cases,
+ * so events that are not in the log are lost.
+ */
 int pxt_flusher_end(struct pxt_handle *handle)
 {
 	struct pxt_flusher *flusher = handle->flusher;

@@ -1,4 +1,4 @@
-/* Arguments of static probes (see sdt_args.h). The text is untrusted. */
+/* Parses the arguments of static probes (see sdt_args.h). The arguments' text is untrusted. */
 #include "utils/object/sdt_args.h"
 
 #include <string.h>
@@ -79,7 +79,10 @@ static void forget_argument(struct sdt_arg *arg)
 	arg->is_address = false;
 }
 
-/* Parse the first argument of @text. Returns the rest of @text, which begins with no space. */
+/*
+ * Parse the first argument of @text, and skip the spaces after this argument. Returns the rest of
+ * @text.
+ */
 static const char *take_arg(const struct isa *isa, const char *text, struct sdt_arg *arg)
 {
 	const char *at = take_type(text, arg);

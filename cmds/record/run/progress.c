@@ -25,8 +25,9 @@ static bool is_gone(int code)
 }
 
 /*
- * True when process @pid prints on the terminal of the status line, or on /dev/tty, which can be
- * any terminal.
+ * True when process @pid may print on the terminal of the status line. /dev/tty can be any
+ * terminal. The result is also true when the standard output of @pid is unknown, because @pid
+ * belongs to another user.
  */
 static bool prints_there(const struct run_progress *progress, pid_t pid)
 {
@@ -75,7 +76,8 @@ static double megabytes(uint64_t bytes)
 }
 
 /*
- * Adds the text of the line. The main number comes first, because a narrow terminal cuts the end.
+ * Adds the text of the status line. On a narrow terminal, the end of the text is cut off. So the
+ * most useful numbers come first.
  */
 static void add_text(const struct run_progress *progress, struct strbuf *out)
 {

@@ -224,7 +224,10 @@ static enum ring_state state_of(const struct process *proc, uint32_t index)
 	return atomic_load_explicit(&process_ring(proc, index)->state, memory_order_acquire);
 }
 
-/* True for the first ring of a task. The task's ring of payloads is read with the first ring. */
+/*
+ * True when ring @index has the records of a task. The task's ring of payloads is read together
+ * with this ring.
+ */
 static bool is_of_task(const struct process *proc, uint32_t index)
 {
 	enum ring_state state = state_of(proc, index);
@@ -436,7 +439,10 @@ static void make_realtime(pthread_t thread, unsigned priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	/* Without the privilege, the writer is an ordinary thread. cmd_record has reported this. */
+	/*
+	 * The kernel may refuse a real-time priority (see sched(7)). In this case the writer stays
+	 * an ordinary thread, and no message is shown.
+	 */
 	pthread_setschedparam(thread, SCHED_FIFO, &param);
 }
 

@@ -1,4 +1,4 @@
-/* Modules of a recording and the functions in them: the meaning of addresses. */
+/* Modules of a recording, and their functions. Views show these functions instead of addresses. */
 #ifndef UTRAIL_PIPELINE_MODULE_H
 #define UTRAIL_PIPELINE_MODULE_H
 
@@ -91,7 +91,7 @@ struct srcline;
 struct module_set {
 	const char *dir;      /* the folder with the .sym files; borrowed */
 	const char *syms_dir; /* --with-syms: the folder that is searched first, or NULL */
-	/* Modules without a .sym file get their symbols from the module's own ELF file */
+	/* true: if a module has no .sym file, the symbols are read from the module's ELF file */
 	bool reads_programs;
 	enum demangle_mode demangle;
 	struct module **modules;
