@@ -1,4 +1,4 @@
-/* Sending words to a recorder (see control_words.h). */
+/* Sends the words of `control` or `live -p` to a recorder (see control_words.h). */
 #include "cmds/control_words.h"
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * Under a plan with rules for functions: writes records of calls, and handles returns (see
- * planned.h).
- */
+/* Writes records of calls, and handles returns, while rules or filters apply (see planned.h). */
 #include "libmcount/hot/planned_private.h"
 
 #include "libmcount/values/capture.h"

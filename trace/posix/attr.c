@@ -1,4 +1,4 @@
-/* The attributes of trace streams, in objects of the program (trace_attr_t). */
+/* Gets and sets attributes of trace streams. The program keeps the attributes in a trace_attr_t. */
 #include "posix/posix.h"
 
 #include <errno.h>

@@ -399,7 +399,7 @@ void pxt_keeper_start(struct pxt_keeper *keeper, const struct pxt_keeping *keepi
 	keeper->ino = st.st_ino;
 }
 
-/* Reaps a keeper that is a child. The keeper ends as soon as it gets the lock. */
+/* Reaps a keeper that is a child of this process. The keeper ends as soon as it gets the lock. */
 static void reap(pid_t pid)
 {
 	const struct timespec step = { 0, 1000000 };

@@ -38,7 +38,7 @@ enum slice_column {
 	SLICE_COLUMN_TEXT,  /* only with SLICE_TEXT: index of the call's text; first index: 1 */
 };
 
-/* Columns of a block of points. */
+/* Columns of a block of points. Points are events that take no time. */
 enum point_column {
 	POINT_COLUMN_TIME, /* ns since the task's previous point */
 	POINT_COLUMN_TEXT, /* index of the point's text; first index: 1 */
@@ -50,7 +50,10 @@ enum slice_flag {
 	SLICE_TEXT = 2,
 };
 
-/* If a page has more texts than this, the texts are in blocks. grep(1) finds no text in a block. */
+/*
+ * If a page has more texts than this, the texts are in blocks. Blocks are encoded in base64, so
+ * grep(1) does not find the texts.
+ */
 #define PLAIN_TEXTS 4096
 
 /*
@@ -321,7 +324,10 @@ static bool has_plain_texts(const struct html *html)
 	return html->texts.nr <= PLAIN_TEXTS;
 }
 
-/* Write packed texts in blocks of two columns: the lengths in bytes, and the bytes. */
+/*
+ * If a page has more than PLAIN_TEXTS texts, write the texts in blocks. A block has two columns:
+ * the lengths of the texts in bytes, and the bytes.
+ */
 static int put_texts(struct html *html, struct sink *sink)
 {
 	struct block block = { 0 };

@@ -21,7 +21,11 @@
 #define PE_OMIT	   0xff
 #define PE_ULEB128 0x01
 
-/* The unread bytes of a section. @addr: address of @at */
+/*
+ * The unread bytes of a section.
+ *
+ * @addr: the virtual address of the first unread byte
+ */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;

@@ -123,7 +123,7 @@ static void look_through(struct search *s, const struct code_func *func)
 	s->from = s->until = 0;
 }
 
-/* Search the bytes between functions: padding, and code that is no function, as in start files. */
+/* Search the bytes between functions. These bytes are padding, or code that is no function. */
 static void look_between(struct search *s, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };
@@ -355,7 +355,7 @@ static int32_t distance_at(const uint8_t *at)
 	return value;
 }
 
-/* Search data: any aligned word may be an address in the code. */
+/* Search the aligned words of a section. Each word may be an address in the code. */
 static void scan_words(struct scan *s, const struct code_section *sec)
 {
 	uint64_t len = sec->end - sec->start;

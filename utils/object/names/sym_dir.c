@@ -1,4 +1,4 @@
-/* Files of symbols in a directory (see sym_dir.h). */
+/* Finds and reads the .sym file of a module (see sym_dir.h). */
 #include "utils/object/names/sym_dir.h"
 
 #include <dirent.h>

@@ -32,7 +32,10 @@ struct graph {
 	struct column_choice columns;
 };
 
-/* Returns 0, or -ERR_USAGE for an unknown field, with a message that has the known fields. */
+/*
+ * Returns 0. If config->fields has an unknown field, returns -ERR_USAGE, and @err lists the
+ * known fields.
+ */
 int graph_init(struct graph *graph, const struct graph_config *config, struct uft_err *err);
 
 /* Ask @tree for the numbers that the chosen columns need. Call this before @tree gets events. */
@@ -70,7 +73,7 @@ struct graph_tasks {
 
 int graph_tasks_init(struct graph_tasks *tasks, const struct pipeline *pipe, struct uft_err *err);
 void graph_tasks_deinit(struct graph_tasks *tasks);
-/* The function for view.events; @self is the struct graph_tasks. */
+/* Implements events() of struct view (pipeline.h). @self is the struct graph_tasks. */
 int graph_tasks_events(void *self, const struct event_span *span, struct uft_err *err);
 /* Returns 0, -ENOMEM, or the failure of @sink. */
 int graph_tasks_show(const struct graph *graph, const struct graph_tasks *tasks, struct sink *sink,

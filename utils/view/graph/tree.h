@@ -174,7 +174,7 @@ void tree_deinit(struct tree *tree);
 /* Configure a pipeline for the needs of a tree. Call this function before pipeline_open(). */
 void tree_configure(struct pipeline_config *config);
 
-/* The function for view.events; @self is the struct tree. */
+/* Implements events() of struct view (pipeline.h). @self is the struct tree. */
 int tree_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /* The function for view.resume. */

@@ -109,7 +109,7 @@ int replay_init(struct replay *replay, const struct replay_config *config, struc
 		struct sink *sink, struct uft_err *err);
 void replay_deinit(struct replay *replay);
 
-/* The function for view.events; @self is the struct replay. */
+/* Implements events() of struct view (pipeline.h). @self is the struct replay. */
 int replay_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /* The function for view.mixed. */

@@ -93,7 +93,7 @@ struct aggregate {
 int aggregate_init(struct aggregate *agg, const struct pipeline *pipe, struct uft_err *err);
 void aggregate_deinit(struct aggregate *agg);
 
-/* The function for view.events; @self is the struct aggregate. */
+/* Implements events() of struct view (pipeline.h). @self is the struct aggregate. */
 int aggregate_events(void *self, const struct event_span *span, struct uft_err *err);
 
 /*
