@@ -48,7 +48,7 @@
 	jb	\is
 	.endm
 
-/* Leaves the stub after the call has got its frame. */
+/* Leaves the stub after the call has got a frame in the shadow stack. */
 	.macro FAST_ENTERED
 	cmpw	$1, THREAD_HAS_ASIDE_RECORDS(%rcx) /* sets the carry flag if the word is 0 */
 	jae	.Lentered_with_aside
@@ -63,7 +63,7 @@
  * function has replaced the return slot.
  */
 	.macro LEAVE_ENTRY
-	negl	%eax /* sets the carry unless %eax is 0 */
+	negl	%eax /* if %eax is not 0, sets the carry flag, which .Lgo tests */
 	RESTORE_CALLER_SAVED
 	jnz	.Lresume
 	ret
@@ -141,7 +141,7 @@
 	ja	\maybe
 	.endm
 
-	/* The alignment lets skipped calls touch few cache lines (hot-path.md). */
+	/* With this alignment, calls that are not recorded take less time (hot-path.md). */
 	.balign	64
 FUNCTION mcount
 	ENTRY_HOOK realigned, 8(%rbp), 8(%rbp), 8(%rbp), 8(%rbp)

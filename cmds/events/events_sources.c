@@ -116,7 +116,10 @@ static bool put_types(struct strbuf *out, const char *format, const char *text)
 
 	int want_len = (int)strcspn(want, "'");
 	int have_len = (int)strcspn(have, "'");
-	/* In the rewritten call, two arguments precede the event's arguments. */
+	/*
+	 * gcc counts the arguments of fstrace_check_() (check_calls.c). Two of these arguments
+	 * precede the event's arguments.
+	 */
 	unsigned long nr = number ? strtoul(number + strlen("but argument "), NULL, 10) : 0;
 	struct fst_piece piece = nr > 2 ? directive_of(format, nr - 2) : (struct fst_piece){ 0 };
 

@@ -19,8 +19,8 @@ struct help_often {
 };
 
 /*
- * Returns the row of @cmd. If @cmd is NULL, returns the row of utrail itself. Returns NULL when no
- * such row exists.
+ * Returns the examples and options of @cmd, or those of utrail itself if @cmd is NULL. Returns NULL
+ * when there are none.
  */
 const struct help_often *help_often_of(const struct cmd *cmd);
 

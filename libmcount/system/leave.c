@@ -134,10 +134,7 @@ static int64_t count_inside(void)
 
 /* --- hooks that are to be taken out --- */
 
-/*
- * The address that a hook records is less than this number of bytes after the start of the traced
- * function.
- */
+/* A hook records an address in the first FUNCTION_BEGIN bytes of the traced function. */
 #define FUNCTION_BEGIN 16
 
 static void clear_open(const struct thread *t, uint64_t *funcs, uint64_t nr)
@@ -191,7 +188,10 @@ static int64_t give_back(void)
 	undo_each(undo_memory, NULL);
 	undo_forget();
 	atomic_store(&probe_threads, NULL);
-	/* session_end() will run in this thread, and must not read the unmapped state. */
+	/*
+	 * session_end() will run in this thread. NULL keeps session_end() from reading the thread's
+	 * state, which is unmapped now.
+	 */
 	self = NULL;
 	patches_forget();
 	modules_drop();
@@ -263,7 +263,10 @@ int64_t utrail_attach(const char *address, uint64_t handle)
 
 	if (probe.address[0])
 		return ATTACH_BUSY;
-	/* If the recorder is killed at this point, the next recorder must not unload this code. */
+	/*
+	 * If this recorder is killed, another recorder may try to unload the probe. undo_enter()
+	 * prevents the unloading until undo_exit().
+	 */
 	undo_enter();
 	own_handle = handle;
 	probe.is_attached = true;

@@ -93,8 +93,8 @@ static int write_rest(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Continues where the previous writer stopped. The data of the previous writer is used only if it
- * is plausible.
+ * Continues where the previous writer stopped. The positions that this writer has left in @part are
+ * used only if they are plausible.
  */
 static int go_on(struct pxt_handle *handle, struct pxt_drain *drain, struct pxt_log_part *part)
 {

@@ -66,7 +66,7 @@ struct info {
 
 	uint64_t load_percent[3]; /* LOADINFO: 1, 5, 15 minutes; 150 is a load of 1.50 */
 
-	char *argspec; /* ARG_SPEC: @argspec to @enumauto, each possibly absent */
+	char *argspec; /* ARG_SPEC: this member and the next five; each may be absent */
 	char *retspec;
 	char *argauto;
 	char *retauto;

@@ -1,4 +1,7 @@
-/* The merge of all tasks by time: a heap of lanes. Delivers as many events at once as it can. */
+/*
+ * Merges the events of all lanes (one lane per task) by time, with a heap. The view gets as many
+ * events at once as possible.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

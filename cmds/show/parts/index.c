@@ -72,7 +72,7 @@ struct reading {
 	uint64_t last_ns;
 };
 
-/* Adds new names to the index. The lock must be held. */
+/* Adds new names of functions to the index. The caller must hold index->lock. */
 static int publish_names(struct reading *r)
 {
 	struct index *index = r->index;
@@ -98,8 +98,8 @@ static uint64_t self_so_far(const struct reading *r, size_t i)
 
 /*
  * Puts new names, and the calls of @task that have not ended, into the index. After publish(), the
- * threads that answer requests find all events that the reading thread has read. The lock must be
- * held.
+ * threads that answer requests find all events that the reading thread has read. The caller must
+ * hold index->lock.
  */
 static int publish(struct reading *r, struct indexed_task *task)
 {
@@ -227,7 +227,7 @@ static int begin_call(struct reading *r, const struct func *func)
 	return 0;
 }
 
-/* At the end of a task, ends the calls that have not returned. The lock must be held. */
+/* At the end of a task, ends the calls that have not returned. The caller must hold index->lock. */
 static int end_task_calls(struct reading *r)
 {
 	int ret = 0;
@@ -242,7 +242,7 @@ static int end_task_calls(struct reading *r)
 	return ret;
 }
 
-/* Adds a task to the index. The lock must be held. */
+/* Adds a task to the index. The caller must hold index->lock. */
 static int begin_task(struct reading *r, const struct task *task)
 {
 	struct index *index = r->index;
@@ -267,7 +267,7 @@ static int begin_task(struct reading *r, const struct task *task)
 	return strbuf_oom(&name) ? -ENOMEM : 0;
 }
 
-/* Takes the beginning or the end of a call. */
+/* Adds the beginning or the end of a call to the index. */
 static int take_edge(struct reading *r, const struct event *event, const struct nest_edge *edge)
 {
 	bool has_values = event->data && r->index->opts->show_args &&
@@ -289,7 +289,10 @@ static uint64_t since_base(const struct reading *r, uint64_t time_ns)
 	return time_ns > r->index->base_ns ? time_ns - r->index->base_ns : 0;
 }
 
-/* Counts an event of a kind. Returns the kind's number, or UINT32_MAX when memory is short. */
+/*
+ * Adds 1 to the number of events of the kind @name. Returns the index of this kind, or UINT32_MAX
+ * when memory is short.
+ */
 static uint32_t count_kind(struct reading *r, const char *name)
 {
 	struct index *index = r->index;
@@ -339,7 +342,7 @@ static bool set_depth(struct reading *r, struct stored_call *point)
 	return true;
 }
 
-/* Takes an EVENT_POINT, or an EVENT_LOST (a gap where records were lost). */
+/* Adds an EVENT_POINT, or an EVENT_LOST (a gap where records were lost), to the index. */
 static int take_point(struct reading *r, const struct event *event)
 {
 	struct strbuf name cleanup_strbuf = { 0 };
@@ -361,7 +364,10 @@ static int take_point(struct reading *r, const struct event *event)
 	return ret < 0 ? ret : call_store_add(&r->index->tasks[r->at].points, &point);
 }
 
-/* Takes a span. The lock must be held. Other threads can get the lock between two spans. */
+/*
+ * Adds the events of a span to the index. The caller must hold index->lock. Other threads can get
+ * this lock between two spans.
+ */
 static int take_span(struct reading *r, const struct event_span *span)
 {
 	struct nest_task *open = &r->nest.tasks[span->task->index];

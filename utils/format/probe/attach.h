@@ -42,7 +42,7 @@ enum attach_step {
 	 * between undo_enter() and undo_exit() (undo.h)
 	 */
 	ATTACH_COUNT = 2,
-	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free all memory */
+	ATTACH_GIVE_BACK = 3, /* after ATTACH_COUNT: free the probe's memory */
 	ATTACH_HANDLE = 4,    /* returns the handle that utrail_attach() got */
 	/*
 	 * Returns the number of struct attach_change. The address of the first is written to the
@@ -176,11 +176,11 @@ enum attach_change_flags {
 	 */
 	ATTACH_CHANGE_ON_FORMER = 1,
 	/*
-	 * The change is a jump in padding. Threads execute this padding only while the change is
-	 * in the text
+	 * The change writes a jump into padding. Threads execute this padding only while the jump
+	 * is there
 	 */
 	ATTACH_CHANGE_ISLAND = 2,
-	ATTACH_CHANGE_EVENT = 4, /* the change is not about a function */
+	ATTACH_CHANGE_EVENT = 4, /* the change is for an event, not for a function */
 };
 
 /*

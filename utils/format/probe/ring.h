@@ -170,7 +170,7 @@ struct arena {
 	uint32_t nr_rings;
 	uint32_t nr_segments;	   /* number of segments of each ring */
 	uint32_t segment_bytes;	   /* a multiple of RING_PAGE */
-	_Atomic uint32_t may_skip; /* at offset ARENA_MAY_SKIP, for stubs */
+	_Atomic uint32_t may_skip; /* entry stubs read this at ARENA_MAY_SKIP */
 	uint64_t ring_stride;	   /* bytes from the header of a ring to the next header */
 	/* 1 + the largest index of a ring that a thread has ever taken */
 	_Atomic uint32_t high_water;

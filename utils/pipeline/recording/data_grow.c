@@ -1,4 +1,4 @@
-/* A growing recording: task.txt line by line (see data.h). */
+/* Reads the new lines of task.txt in a growing recording (see data.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Source of events: kernel-cpu<N>.dat, with tracepoints and calls of the kernel on one CPU. */
+/* Source of events: kernel-cpu<N>.dat, the tracepoints and kernel function calls of one CPU. */
 #ifndef UTRAIL_PIPELINE_SRC_KERNEL_H
 #define UTRAIL_PIPELINE_SRC_KERNEL_H
 

@@ -31,8 +31,8 @@ struct report_config {
 	enum report_average average;
 	bool is_by_task;
 	enum report_format format;
-	struct module_set *source; /* gives the source lines after names; NULL: no source lines */
-	bool counts_outside;	   /* false: ignore the time off the CPU outside of calls */
+	struct module_set *source; /* finds source lines, shown after function names; NULL: none */
+	bool counts_outside;	   /* false: ignore off-CPU time outside of calls */
 };
 
 #define SORT_KEYS_MAX 32

@@ -185,8 +185,9 @@ export async function serveParts(app, timeline, progress, showTitle) {
 		if (recording.fills.length !== recording.names.length) readColors([recording]);
 		showTitle();
 		showProcesses(app);
-		// The calls of functions are counted when the page has the whole recording, and
-		// again when the recording has grown.
+		// Repeat the search when there are new names. After the server has read the whole
+		// recording, repeat the search for each new state, because the numbers of calls
+		// have changed.
 		const isOld = app.search.funcs.length !== recording.names.length || (isNew && supplier.isDone);
 		if (app.state.search && isOld) app.lookFor();
 		app.tell("state");
