@@ -1,4 +1,4 @@
-/* Warnings about programs whose functions have no names, with ways to get the names. */
+/* Warns about programs whose functions have no names, and says how to get the names. */
 #ifndef UTRAIL_CMDS_NAMELESS_H
 #define UTRAIL_CMDS_NAMELESS_H
 

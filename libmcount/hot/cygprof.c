@@ -348,7 +348,10 @@ NOINLINE static void enter_left_alone(struct thread *t, uint64_t sp, uint64_t fn
 	guard_leave_fast(t);
 }
 
-/* HOT, under a plan: enters a call that none of the three functions above enters. */
+/*
+ * HOT: in a thread that has a plan, enters a call for which neither planned_leaves_out() nor
+ * planned_passes() is true.
+ */
 NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, uint64_t caller)
 {
 	guard_take(t);
@@ -361,7 +364,7 @@ NOINLINE static void enter_by_plan(struct thread *t, uint64_t sp, uint64_t fn, u
 			guard_leave_fast(t);
 	} else if (planned_is_open(t))
 		enter_rule_open(t, sp, fn, caller);
-	else if (unlikely(t->planned->open_base)) /* usually @fn's first call in THREAD_READY */
+	else if (unlikely(t->planned->open_base)) /* THREAD_READY: usually @fn's first call */
 		enter_guarded(t, sp, fn, caller);
 	else
 		enter_rule(t, sp, fn, caller);

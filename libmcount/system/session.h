@@ -1,4 +1,4 @@
-/* The process' side of the recording. */
+/* The traced process' side of a recording. */
 #ifndef UTRAIL_LIBMCOUNT_SESSION_H
 #define UTRAIL_LIBMCOUNT_SESSION_H
 

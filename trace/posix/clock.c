@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel's name of the clock that is the CPU's counter. */
+/* When the kernel's clock source is the CPU's counter, the clock source has this name. */
 #ifdef __x86_64__
 #define COUNTER	       "tsc\n"
 #define counter_read() __builtin_ia32_rdtsc()

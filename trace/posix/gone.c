@@ -1,4 +1,7 @@
-/* Detects streams whose owner is gone, and closes these streams for new events. Signal-safe. */
+/*
+ * Detects streams whose owner is gone, and closes these streams. A closed stream takes no new
+ * events. Signal-safe.
+ */
 #include "posix/keeper.h"
 
 #include <errno.h>

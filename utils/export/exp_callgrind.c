@@ -19,8 +19,8 @@ static void put_name(struct export *ex, const char *name)
 struct own {
 	const struct func *func;
 	uint64_t self_ns;
-	size_t first; /* index of the first of the @nr pairs in which the function is the caller */
-	size_t nr;
+	size_t first; /* in callers.pairs: index of the first pair with @func as the caller */
+	size_t nr;    /* number of pairs with @func as the caller */
 };
 
 static int compare_own(const void *a, const void *b)

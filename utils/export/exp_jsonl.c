@@ -14,7 +14,7 @@
 
 #define SHORT_NAME (SINK_ROOM_MAX - 512)
 
-/* @open: the arguments of calls that have begun but not ended, by task->index */
+/* @open: the arguments of each task's unfinished calls; task->index is the index */
 struct jsonl {
 	struct func_texts names;
 	struct payloads *open;

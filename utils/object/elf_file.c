@@ -397,7 +397,7 @@ bool elf_symbols_open(const struct elf_file *file, uint32_t type, struct elf_sym
 	return open_table(file, scn, &head, symbols);
 }
 
-/* Get entry @index. An entry that was not read yet is read together with the entries after it. */
+/* Get entry @index. If symbols->ahead lacks this entry, read it together with later entries. */
 static bool read_ahead(struct elf_symbols *symbols, size_t index, GElf_Sym *sym)
 {
 	if (index < symbols->first || index - symbols->first >= symbols->nr_ahead) {

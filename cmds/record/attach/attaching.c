@@ -129,8 +129,8 @@ int attaching_open(struct attaching **a, pid_t pid, const struct attach_how *how
 	int ret = *a ? attaching_find_libc(*a, err) : err->code;
 
 	/*
-	 * The process may have executed another program meanwhile, with another C library and no
-	 * probe.
+	 * The process may have executed another program after the probe was loaded. If this program
+	 * has no probe, the program's C library does not matter.
 	 */
 	if (ret == -ENOEXEC && *a && !attaching_has_probe(*a)) {
 		err_clear(err);

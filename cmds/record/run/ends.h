@@ -25,7 +25,7 @@ struct end {
 	struct served served;
 };
 
-/* Watch for the end of process @pid in @loop. */
+/* Let @loop watch for the end of process @pid. */
 void ends_watch(struct end *end, pid_t pid, struct loop *loop);
 
 /*

@@ -24,7 +24,7 @@ bool graph_fits_instance(int instance_fd)
 	       tracefs_write(instance_fd, "current_tracer", "nop", NULL) == 0;
 }
 
-/* Writes a list of functions. Each write appends one word. */
+/* Writes the names of functions to @file. Each write(2) appends one name. */
 static int write_names(int dir_fd, const char *file, const struct strbuf *names,
 		       struct uft_err *err)
 {

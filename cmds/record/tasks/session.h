@@ -1,4 +1,4 @@
-/* Sessions. Each process image has one, with a module map and symbol files of its modules. */
+/* A process image has a session. A session has a module map, and symbol files of the modules. */
 #ifndef UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 #define UTRAIL_CMDS_RECORD_TASKS_SESSION_H
 

@@ -1,4 +1,4 @@
-/* Growing lists of arguments. A response file (@FILE) contains arguments. */
+/* Growing lists of arguments. A word @FILE stands for the arguments in FILE, a response file. */
 #ifndef UTRAIL_BUILDDB_ARGUMENTS_H
 #define UTRAIL_BUILDDB_ARGUMENTS_H
 
@@ -45,10 +45,13 @@ struct arguments_source {
 int arguments_expand_from(struct words *args, struct arguments_source *source,
 			  struct arguments_read *read);
 
-/* Like arguments_expand_from(), with the files as they are now. Names are relative to @cwd. */
+/*
+ * Like arguments_expand_from(), but reads the response files from the file system. File names are
+ * relative to @cwd.
+ */
 int arguments_expand(struct words *args, const char *cwd, struct arguments_read *read);
 
-/* Read a regular file for arguments_source.read; @name is relative to @cwd. */
+/* Read a regular file as arguments_source.read must read it. @name is relative to @cwd. */
 int arguments_read_file(const char *cwd, const char *name, size_t max, struct strbuf *text);
 
 #endif

@@ -142,7 +142,7 @@ static void look_through(struct survey *s, struct insns *insns, size_t index)
 		s->how[index + 1] |= FALLEN_INTO;
 }
 
-/* Search the code between functions for calls. Start files, for example, have such code. */
+/* Search the code between functions for calls. Start files have some code between functions. */
 static void look_between(struct survey *s, struct insns *insns, uint64_t start, uint64_t end)
 {
 	struct insn_text text = { NULL, start, end };

@@ -47,7 +47,7 @@ bool captures_llvm_strings(const struct symtab *symbols);
 uint32_t captures_add(const struct capture_settings *settings,
 		      const struct capture_subject *subject, struct strbuf *steps);
 
-/* A module, for the .dbg file that captures_put_dbg() makes. */
+/* A module for which captures_put_dbg() makes a .dbg file. */
 struct capture_module {
 	const char *path;
 	const char *build_id; /* "" when the module has none */

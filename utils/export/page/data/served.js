@@ -1,4 +1,7 @@
-/** A recording in parts: its calls are requested from the server (doc/internals/show.md). */
+/**
+ * Requests the calls of a recording from the server, part by part (doc/internals/show.md,
+ * "Recordings in parts").
+ */
 import { FlameNode } from "../model/flame_tree.js";
 import { Sources } from "../model/sources.js";
 
