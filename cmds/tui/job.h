@@ -1,4 +1,4 @@
-/* Reads a recording in a separate thread, so that the screen program reacts to keys meanwhile. */
+/* Reads a recording in a separate thread, so that the TUI can react to keys meanwhile. */
 #ifndef UTRAIL_CMDS_TUI_JOB_H
 #define UTRAIL_CMDS_TUI_JOB_H
 
@@ -10,7 +10,7 @@
 #include "cmds/tui/reading.h"
 
 enum job_work {
-	JOB_OPEN = 1, /* open the recording without messages */
+	JOB_OPEN = 1, /* open the recording, but print no messages */
 	JOB_TREE = 2,
 	JOB_REPORT = 4,
 };

@@ -24,7 +24,10 @@ static inline bool planned_fast_capture(struct thread *t, uint64_t slot, uint64_
 
 	if ((!func->args && !func->result) || !probe_is_recording() || !probe_skips ||
 	    t->top >= t->fast_limit || !planned_has_room(t, args) ||
-	    /* Reading the signal mask takes much stack, so only planned_prepare() does so. */
+	    /*
+	     * While fault_state is unknown, take the slow path. There planned_prepare() reads the
+	     * signal mask, which takes much stack.
+	     */
 	    unlikely(fault_state == FAULT_UNKNOWN) || unlikely(!fast_clock(t, &now_ns)))
 		return false;
 

@@ -215,7 +215,7 @@ static void record_into(struct pxt_view *view, struct pxt_stream *stream, struct
 
 enum recorded {
 	DONE,
-	IS_OTHER, /* the view has another serial, or was mapped during the check */
+	IS_OTHER, /* the view has another serial, or was mapped during record_number() */
 	IS_CLOSED,
 };
 

@@ -249,7 +249,7 @@ int unwind_thread(struct unwinder *u, const struct attached_thread *thread,
 {
 	u->thread = thread;
 	u->nr = 0;
-	u->at = 1; /* not the address of a page, because no page was read yet */
+	u->at = 1; /* no page was read yet: 1 is never the address of a page */
 	*frames = NULL;
 
 	int ret = dwfl_getthread_frames(u->dwfl, thread->tid, add_frame, u);

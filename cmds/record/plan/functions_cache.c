@@ -1,4 +1,7 @@
-/* Stores the functions and the patches of files in a cache (see functions_cache.h). */
+/*
+ * Stores the functions of ELF files, and the patches for these functions, in a cache (see
+ * functions_cache.h).
+ */
 #include "cmds/record/plan/functions_cache.h"
 
 #include <stdio.h>

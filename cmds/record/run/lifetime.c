@@ -185,7 +185,7 @@ static void serve_signals(struct served *served, uint32_t epoll_events)
 	while (read(life->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/*
 		 * First check whether the program has ended. After the program's end, an interrupt
-		 * has another effect.
+		 * has a different effect (see alive.h).
 		 */
 		reap_program(life);
 		if (info.ssi_signo == SIGCHLD)

@@ -15,7 +15,10 @@ enum hooked_by {
 	HOOKED_BY_STACK, /* -finstrument-functions */
 };
 
-/* Returns the code of hooks for the machine of the file, or NULL when the machine is unknown. */
+/*
+ * Returns the functions that recognise places for hooks in the file's code. Returns NULL when there
+ * are no such functions for the file's machine.
+ */
 const struct hook_code *hooked_code_of(const struct elf_file *file);
 
 /*

@@ -18,7 +18,7 @@
  * next sibling, each BYTES_PER_STEP bytes are one more step.
  */
 #define BYTES_PER_STEP 16
-/* The most bytes of the definition of an enum. The output of compilers needs far fewer. */
+/* The maximum length of an enum's definition, in bytes. Definitions are normally far shorter. */
 #define ENUM_MAX       (4U << 20)
 
 static bool spend(struct dwarf_loader *loader, uint64_t steps)

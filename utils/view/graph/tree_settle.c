@@ -1,6 +1,5 @@
 /*
- * Call trees: after the last event, finds the places of calls without recorded entries (see
- * tree.h).
+ * Call trees: a call whose entry was not recorded gets its place after the last event (see tree.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -227,8 +226,8 @@ static int graft(struct tree *tree, const struct tree_unseen *chain, size_t nr,
 		path[i] = top;
 	into[0] = top;
 	/*
-	 * Hide the nodes of @chain from find_places(), because these nodes are not calls of the
-	 * parent.
+	 * Hide the nodes of @chain, which are calls of the child process. find_places() must find
+	 * calls of the parent process.
 	 */
 	for (size_t i = 0; i < nr; i++)
 		chain[i].node->is_gone = true;
@@ -389,7 +388,7 @@ static int settle_sorted(struct tree *tree)
 			ret = settle_inherited(tree, &all[i], nr);
 			continue;
 		}
-		/* Outer calls come first, so that a node below several calls moves only once. */
+		/* Outer calls come first. Otherwise, a callee could move with each outer call. */
 		for (size_t k = nr; ret == 0 && k-- > 0;)
 			ret = settle_node(tree, all[i + k].node);
 	}
