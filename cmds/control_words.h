@@ -1,6 +1,6 @@
 /*
- * Sends the words of `control` to the recorder of a running recording. `live -p` sends such words
- * for its options.
+ * Sends orders to the recorder of a running recording. The orders are words, such as "depth" and
+ * "3". They come from the arguments of `control`, or from the options of `live -p`.
  */
 #ifndef UTRAIL_CMDS_CONTROL_WORDS_H
 #define UTRAIL_CMDS_CONTROL_WORDS_H

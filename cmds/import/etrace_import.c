@@ -188,7 +188,10 @@ static int write_records(struct importing *im, struct uft_err *err)
 	return ret;
 }
 
-/* Writes `info`. The offset to the time of day is left out, because it is unknown. */
+/*
+ * Writes `info`. Leaves out the offset between timestamps and the time of day, because this offset
+ * is unknown.
+ */
 static int write_info(struct importing *im, struct uft_err *err)
 {
 	struct info info cleanup_info = { .elapsed_ns = im->reader.last_ns - im->first_ns };

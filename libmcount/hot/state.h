@@ -38,12 +38,12 @@ enum thread_state {
  */
 enum thread_event {
 	CALL_OPT_IN,	/* a call that the function's rule opts in */
-	CALL_LET_IN,	/* a CALL_OPT_IN of a function for which planned_is_alike() is true */
+	CALL_LET_IN,	/* like CALL_OPT_IN, but planned_is_alike() is true for the function */
 	CALL_OPT_OUT,	/* a call that is opted out; no call within this call is recorded */
 	CALL_LEFT_OUT,	/* a call that is left out; the calls within this call are not left out */
 	CALL_UNRULED,	/* a call of a function without a rule */
 	CALL_TOO_DEEP,	/* a call of a function without a rule, deeper than -D */
-	CALL_RULED,	/* a call of a function with any other rule */
+	CALL_RULED,	/* a call of a function whose rule fits none of the first four events */
 	RETURN_OPT_IN,	/* the return of the call that changed the state from READY to OPEN */
 	RETURN_OPT_OUT, /* the return of the call that changed the state from OPEN to BARRED */
 	RETURN_SETTLED, /* the return of a call that was open when the thread was last settled */

@@ -135,7 +135,10 @@ void values_of_call(const struct valued_call *call,
 
 	put_unset(&texts[0]);
 	if (!wanted) {
-		/* A condition of a new plan may read any of @texts. */
+		/*
+		 * The recorder may have sent a new plan. A condition of the new plan may read any
+		 * element of @texts.
+		 */
 		for (unsigned i = 1; i <= CALLABLE_ARGS_MAX; i++)
 			put_unset(&texts[i]);
 		return;

@@ -17,7 +17,10 @@
 
 #define PAGE 4096UL
 
-/* System calls that a new thread needs: for its state, its ring, and the ring's owner. */
+/*
+ * System calls with which the probe gives a new thread a state, and a ring for its records. The
+ * ring stores the id of the thread.
+ */
 static const uint16_t to_begin[] = { SYS_rt_sigprocmask, SYS_mmap, SYS_mremap, SYS_gettid };
 
 /* System calls that the probe's signal handlers need (fault.c). */
@@ -253,7 +256,7 @@ bool seal_was_before(unsigned expected)
 	char status[4096];
 	size_t len = 0;
 	long n = 0;
-	/* The dynamic linker opens and reads libraries. So openat(2) and read(2) are allowed. */
+	/* All filters allow openat(2) and read(2): the dynamic linker has just used both. */
 	int fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)

@@ -135,8 +135,12 @@ bool pxt_inside_wait(int *tries)
 		for (; turn & 1 &&
 		       atomic_load_explicit(&threads[at].turn, memory_order_acquire) == turn;
 		     --*tries) {
+			/*
+			 * Do not wait for this thread itself. If this thread is inside, a signal
+			 * handler has interrupted it there, and the wait would be in vain.
+			 */
 			if (&threads[at] == pxt_thread || *tries <= 0)
-				return false; /* a handler would wait for the code it interrupted */
+				return false;
 			if (*tries > 1000)
 				sched_yield();
 			else

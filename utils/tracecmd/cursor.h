@@ -1,6 +1,6 @@
 /*
- * A position in a trace.dat, or in an unpacked section of a trace.dat. Reads from this position are
- * checked.
+ * A position in a trace.dat, or in an unpacked section of a trace.dat. The functions that take
+ * bytes at this position fail if too few bytes are left.
  */
 #ifndef UTRAIL_TRACECMD_CURSOR_H
 #define UTRAIL_TRACECMD_CURSOR_H

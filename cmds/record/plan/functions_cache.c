@@ -33,7 +33,10 @@ static uint64_t add_text_to_sum(uint64_t sum, const char *text)
 	return add_to_sum(sum, word ^ (uint64_t)len << 56);
 }
 
-/* Returns a checksum of the names. Names may come from other files (--with-syms, debug files). */
+/*
+ * Returns a checksum of @names. The cache key contains this checksum, because names may come from
+ * debug files or from --with-syms instead of the ELF file itself.
+ */
 static uint64_t sum_of_names(const struct symtab *names)
 {
 	uint64_t sum = names->nr;

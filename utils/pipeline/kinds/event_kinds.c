@@ -91,7 +91,7 @@ static int read_file(struct event_kinds *kinds, struct uft_err *err)
 	return ret;
 }
 
-/* Add the events of the kernel, with the names that kernel_header has. */
+/* Add the events of the kernel. Their names come from the recording's file kernel_header. */
 static int add_kernel_names(struct event_kinds *kinds)
 {
 	const struct kernel_formats *kernel = &kinds->data->kernel;

@@ -1,4 +1,4 @@
-/* Sessions: the mappings of one process image, and the function at an address. */
+/* A session has the mappings of one process image, and finds the function at an address. */
 #ifndef UTRAIL_PIPELINE_SESSION_H
 #define UTRAIL_PIPELINE_SESSION_H
 

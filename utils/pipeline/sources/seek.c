@@ -34,7 +34,10 @@
  */
 #define LONGEST_NS    (365ULL * 86400 * 1000000000)
 #define READ_AT_ONCE  32
-/* find_block_time() looks at no more blocks than this. A block without calls has no time. */
+/*
+ * A block without calls has no time, so find_block_time() goes back to an earlier block. The
+ * function looks at no more than TIMELESS_MOST blocks.
+ */
 #define TIMELESS_MOST 64
 
 /*
