@@ -78,7 +78,7 @@ END arch_copy_string
 	HIDDEN arch_guarded_end
 arch_guarded_end:
 
-/* void arch_read_vector(void *to, unsigned index): stores one register of %xmm0 to %xmm15. */
+/* void arch_read_vector(void *to, unsigned index): stores %xmm<index> at @to. */
 HIDDEN_FUNCTION arch_read_vector
 	cmpl	$4, %esi
 	jae	4f

@@ -78,8 +78,8 @@ struct server *server_start(int fd, struct gate *gate, server_answer *answer, vo
 			    struct uft_err *err);
 
 /*
- * Close connections that have been open for long and have not shown the token. Call this function
- * once a second.
+ * Close connections that have been open for several seconds and have not shown gate.token. Call
+ * this function once a second.
  */
 void server_tick(struct server *server);
 

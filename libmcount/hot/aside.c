@@ -251,8 +251,8 @@ static const char *move_records(struct thread *t, struct aside *aside)
 		at += emit_aside_bytes(at);
 	for (;;) {
 		/*
-		 * A handler has forked, and this is the child: change to the child's own ring, and
-		 * begin again at the first record.
+		 * t->leaves_ring is set only in a child that a handler has forked. The child moves
+		 * the records to a ring of its own, so this loop starts again at the first record.
 		 */
 		if (unlikely(t->leaves_ring)) {
 			leave_ring(t);

@@ -1,12 +1,12 @@
 /*
- * Makes the probe's calls of libc functions reach libc, even if the program defines functions with
- * the same names.
+ * Makes the probe call the functions of libc itself, even if the program defines functions with the
+ * same names.
  */
 #ifndef UTRAIL_LIBMCOUNT_OWN_LIBC_H
 #define UTRAIL_LIBMCOUNT_OWN_LIBC_H
 
 /*
- * COLD, before the first hook. Makes the probe's calls of libc functions reach libc. Programs and
+ * COLD, before the first hook. Makes the probe call the functions of libc itself. Programs and
  * sanitizers may define functions with the names of libc functions (memcpy(3), mmap(2)). If the
  * probe called the functions of a program or sanitizer, these calls would be recorded. If libc
  * cannot be read, the probe may still call these functions.

@@ -1,4 +1,4 @@
-/* Facts about code (see codes.h). */
+/* Facts about Python's code objects (see codes.h). */
 #include "libmcount/python/codes.h"
 
 struct py_codes python_codes;

@@ -28,7 +28,7 @@ struct py_layout {
 	unsigned first_thread;
 };
 
-/* COLD. Returns the layout of the running interpreter, which is all 0 for an unknown version. */
+/* COLD. Returns the layout for the running interpreter, or all 0 when its version is unknown. */
 struct py_layout layout_find(void);
 
 /*

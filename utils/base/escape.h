@@ -28,7 +28,7 @@ enum medium {
 	MEDIUM_MERMAID,	 /* inside a quoted label of mermaid, in a page */
 	MEDIUM_CALLGRIND, /* a name up to the end of the line */
 	MEDIUM_FOLDED,	  /* one of several names, which semicolons separate */
-	MEDIUM_BINARY,	  /* formats that count bytes: made valid UTF-8, otherwise unchanged */
+	MEDIUM_BINARY,	  /* in formats that count bytes: changes only bad bytes, to U+FFFD */
 };
 
 /*

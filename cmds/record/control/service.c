@@ -87,7 +87,7 @@ static int tell_progress(struct service *svc, struct request_answer *answer)
 	answer->complete_ns = writers_complete_ns(svc->writers);
 	answer->holds_back = settings_hold_back(&svc->steering->now);
 
-	/* As for all writes, an error is reported at the end of the recording. */
+	/* Like any write error, an error of sources_save() is reported when the recording ends. */
 	store_note_error(svc->store, sources_save(svc->sources));
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * The writers and their counts. Writers are the threads that take records from the probes' rings.
+ * Writers are the threads that take records from the probes' rings. The writers count calls
+ * and lost records.
  */
 #ifndef UTRAIL_CMDS_RECORD_SOURCES_WRITER_H
 #define UTRAIL_CMDS_RECORD_SOURCES_WRITER_H

@@ -1,4 +1,4 @@
-/* The command of a compiler, from an execution's arguments. */
+/* Finds the command of a compiler in the arguments of a recorded execution (executions.h). */
 #ifndef UTRAIL_BUILDDB_COMMAND_H
 #define UTRAIL_BUILDDB_COMMAND_H
 

@@ -16,8 +16,9 @@
 #define FST_PID_LIMIT 4194304
 
 /*
- * @pid: 0: unknown
- * @thread: the value of %T: the result of pthread_self(), or a number that the program writes
+ * @pid: the pid of the process, or 0 when it is unknown
+ * @thread: the thread's number in the line. The directive %T writes the result of pthread_self().
+ *          A program may also write a number of its own
  */
 struct fst_origin {
 	int32_t pid;

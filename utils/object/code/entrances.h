@@ -7,8 +7,12 @@
 
 #define WINDOW_BYTES 5 /* length of a jump that reaches 2 GiB */
 
-#define WINDOW_BEFORE 24 /* the largest number of bytes from a jump to the site after it */
-#define WINDOW_BEHIND 64 /* the number of examined bytes that begin at the site */
+/*
+ * The search finds references to the WINDOW_BEFORE bytes before a site, and to WINDOW_BEHIND bytes
+ * that begin at the site. The jump for a site begins at most WINDOW_BEFORE bytes before the site.
+ */
+#define WINDOW_BEFORE 24
+#define WINDOW_BEHIND 64
 
 /* The reasons why no jump can be written for a site (sites.h). */
 enum site_refusal {
@@ -38,7 +42,7 @@ enum lead {
 	LEAD_GAP_MAYBE, /* bytes that look like a jump, in undecodable code between functions */
 	LEAD_LANDING,	/* an exception is caught there */
 	LEAD_WORD,	/* an address in the data */
-	LEAD_TABLE,	/* an entry of a table of distances */
+	LEAD_TABLE,	/* an entry of a table (switch): the distance from the table to code */
 };
 
 /*

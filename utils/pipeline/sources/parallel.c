@@ -271,7 +271,7 @@ static int run_crew(struct worker *workers, size_t nr, struct uft_err *err)
 	return ret;
 }
 
-/* Run the lanes [@first, @end), whose queues are filled. */
+/* Run the lanes [@first, @end). The caller must have filled the lanes' queues. */
 static int run_group(struct pipeline *pipe, size_t first, size_t end, const struct view *views,
 		     size_t nr, struct uft_err *err)
 {

@@ -82,7 +82,7 @@ void cond_deinit(struct cond *cond);
 /* The value of an argument or a result. Strings need no NUL. */
 struct cond_value {
 	enum cond_type type;
-	uint64_t number; /* COND_INT: the register's value; bits beyond the size are ignored */
+	uint64_t number; /* COND_INT: the register; only its lowest cond_term.bytes bytes count */
 	double real;
 	const char *text;
 	size_t text_len;

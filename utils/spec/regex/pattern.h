@@ -9,7 +9,7 @@
 #include "utils/base/err.h"
 #include "utils/spec/regex/regex.h"
 
-/* The way in which a pattern is read, from --match (doc/facts/language.md, "Specifications"). */
+/* The kinds of patterns that --match can choose (doc/facts/language.md, "Specifications"). */
 enum pattern_match {
 	MATCH_REGEX,  /* POSIX extended, matches a part of the name */
 	MATCH_GLOB,   /* fnmatch(3), matches the whole name */

@@ -111,7 +111,7 @@ static int add_keys(struct diff_table *table, struct uft_err *err)
 			*key = diff_fields[diff->keys[i]];
 			continue;
 		}
-		/* DIFF_FIELD_KEYS stands for the name, for which diff_fields has no field. */
+		/* DIFF_FIELD_KEYS sorts by the function's name. Such a key has no @value. */
 		if (diff->keys[i] == DIFF_FIELD_KEYS)
 			continue;
 
