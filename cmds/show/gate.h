@@ -46,7 +46,7 @@ struct gate_request {
 };
 
 enum gate_answer {
-	GATE_OPEN,	/* the path after the token tells what is requested */
+	GATE_OPEN,	/* the request is allowed; gate_judge() has set @rest */
 	GATE_TICKET,	/* redirect to the path with the token; the ticket is used up */
 	GATE_FORBIDDEN, /* 403, for any reason */
 	GATE_METHOD,	/* the token is right, but the method is neither GET nor HEAD */

@@ -43,8 +43,8 @@ enum planned_flags {
 	PLANNED_OFF = 1U << 2,	/* the call began while recording was off: it never has an ENTRY */
 	PLANNED_KEEP = 1U << 3, /* PLAN_TRACE */
 	PLANNED_CALLER = 1U << 4,   /* PLAN_CALLER */
-	PLANNED_READ = 1U << 5,	    /* at the entry, the values of PLAN_READ were read */
-	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER: callers' slots hold true return addresses */
+	PLANNED_READ = 1U << 5,	    /* at the entry, the values for PLAN_READ were read */
+	PLANNED_RECOVER = 1U << 6,  /* PLAN_RECOVER */
 	PLANNED_CALLSITE = 1U << 7, /* PLAN_CALLSITE */
 };
 
@@ -139,7 +139,10 @@ static inline uint32_t planned_place_of(uint64_t addr)
 	return addr / PLANNED_PLACE_BYTES % PLANNED_CALLS;
 }
 
-/* The option -W: the CPU and the values of variables at a thread's last call of watch_look(). */
+/*
+ * The state of the option -W in one thread. @cpu and @values are from the thread's last call of
+ * watch_look().
+ */
 struct watch_state {
 	bool has_seen;
 	uint32_t cpu;

@@ -64,7 +64,7 @@ void thread_claim_ring(struct thread *t)
 	struct ring *r = arena_claim_ring();
 
 	if (!r) {
-		/* In a forked child, the state of another thread still has the parent's ring. */
+		/* t->at and t->end may still point to the ring of an ended thread. */
 		t->ring = NULL;
 		t->at = t->end = NULL;
 		atomic_fetch_add(&a->threads_untraced, 1);

@@ -43,7 +43,10 @@ static inline struct string_text string_text_of(const uint64_t words[STRING_WORD
 	return (struct string_text){ object + 1, (words[0] & 0xff) >> 1 };
 }
 
-/* Returns the number of bytes that string_text_of() needs, from the beginning of the object. */
+/*
+ * Returns the number of bytes that the caller of string_text_of() must read from the beginning of
+ * the string object.
+ */
 static inline uint32_t string_bytes(bool is_llvm)
 {
 	return (is_llvm ? STRING_WORDS : 2) * sizeof(uint64_t);

@@ -23,7 +23,10 @@ int64_t trace_copies_open(void);
  */
 int64_t trace_copies_close(void);
 
-/* Open the copies in modules that this thread has just loaded. */
+/*
+ * Called after this thread has loaded modules. If the recorder has attached to the process, copies
+ * in the new modules begin to record events, as after trace_copies_open().
+ */
 void trace_copies_after_dlopen(void);
 
 #endif

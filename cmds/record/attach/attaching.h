@@ -94,7 +94,7 @@ int attaching_leave(struct attaching *a, enum attach_step step, uint64_t *result
  */
 void attaching_say_stays(pid_t pid, int ret, struct uft_err *err);
 
-/* Let the process run for a moment, and answer its requests. */
+/* Sleep for @us microseconds. Then handle requests from probes (attach_how.wait). */
 void attaching_wait(const struct attaching *a, unsigned us);
 
 /* Read the probe's list of changes to the program's text, and store it in a->text. */

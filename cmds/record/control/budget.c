@@ -32,8 +32,8 @@ double budget_own_ns(const struct budget *b, const struct budget_time *t)
 }
 
 /*
- * Returns the cost of recorded calls, including the time of the writers, divided by the program's
- * own time.
+ * Returns the cost of recorded calls, divided by the program's own time. The cost includes the time
+ * of the writers.
  */
 static double recorded_part(const struct budget *b, const struct budget_time *t)
 {

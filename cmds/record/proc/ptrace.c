@@ -60,7 +60,7 @@
 #define HELD_LOOK_NS 20000000
 #define HELD_MAX_NS  1000000000
 
-/* Older C libraries lack this name for the member (timer_create(2)). */
+/* Older C libraries lack this name of a member of struct sigevent (timer_create(2)). */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif

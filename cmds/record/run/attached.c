@@ -290,8 +290,8 @@ static bool leave_all(struct run *run, struct attachment *a, const struct attach
 }
 
 /*
- * Report the ends of the processes. The first process that a signal has ended gives the status of
- * `record`.
+ * Report the ends of the processes. If signals have ended some of the processes, the status of
+ * `record` comes from the first of these in run->pids.
  */
 static void tell_ends(struct run *run, struct end *ends)
 {

@@ -213,7 +213,10 @@ int posix_trace_trygetnext_event(trace_id_t, struct posix_trace_event_info *__re
  */
 long utrail_sysconf(int);
 
-/* 1: entries and exits of functions are events of the stream. Initially 0. */
+/*
+ * Get or set an attribute of a stream. If the attribute is 1, the stream also gets the entries and
+ * exits of functions. The initial value is 0.
+ */
 int utrail_trace_attr_getfunctions(const trace_attr_t *__restrict, int *__restrict);
 int utrail_trace_attr_setfunctions(trace_attr_t *, int);
 /*

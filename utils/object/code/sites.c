@@ -75,7 +75,9 @@ static enum site_refusal refusal_of(enum lead lead)
 	}
 }
 
-/* Store the reason when insns_move() or a similar function has failed. Returns @ret. */
+/*
+ * If insns_move() or a similar function has failed with @ret, store the reason in @v. Returns @ret.
+ */
 static int check_moved(struct verdict *v, int ret)
 {
 	if (ret < 0 && !v->refusal)
@@ -172,7 +174,8 @@ static void note_jump(const struct insn_step *step, void *arg)
 		return;
 	if (step->flow != INSN_JUMP && step->flow != INSN_BRANCH) {
 		/*
-		 * A function may call itself or take its own address: that counts as a call from
+		 * The function may call itself, or take its own address. Such an instruction may
+		 * refer to the site, because calls of the site are recorded like calls from
 		 * outside.
 		 */
 		jumps->is_dark |= step->names != jumps->site;
@@ -366,7 +369,7 @@ static size_t find_jump(struct group *g, const struct window *window, const stru
 				    "it is within code that was moved for the one before it");
 		if (at < g->low || site - at > WINDOW_BEFORE)
 			break;
-		/* Do not overwrite the mark where indirect jumps land. */
+		/* Do not overwrite an `endbr64`, which marks a target of indirect jumps. */
 		if (at < site &&
 		    insns_is_landing_pad(g->insns, g->text.bytes + (at - g->text.start),
 					 g->text.end - at))

@@ -205,7 +205,10 @@ static uint64_t halve(struct seeker *seeker, uint64_t time_ns)
 	return low.offset;
 }
 
-/* True when the times at SAMPLES positions before @spot are ascending. */
+/*
+ * Looks at some of the records before @spot. The number of these records is SAMPLES. True when
+ * their times are ascending and at most the time of @spot.
+ */
 static bool has_order(struct seeker *seeker, const struct spot *spot)
 {
 	uint64_t last_ns = seeker->first_ns;
@@ -351,7 +354,10 @@ bool seek_time(struct src_user *src, uint64_t time_ns)
 	return is_found;
 }
 
-/* Find a position near the end where a record begins. The position 0 is always valid. */
+/*
+ * Returns the position of a record near the end. If no such record is found, returns 0, the
+ * position of the first record.
+ */
 static uint64_t near_end(struct seeker *seeker)
 {
 	const struct compact_file *compact = seeker->src->compact;

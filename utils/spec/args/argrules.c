@@ -51,7 +51,10 @@ static int add_argument(struct argrule *rule, const char *item,
 	return 0;
 }
 
-/* Returns the subjects that "clear" or "clear=arg+time+retval" clears. */
+/*
+ * If @item is "clear" or, for example, "clear=arg+time+retval", returns the subjects that @item
+ * clears (enum argrules_about). Otherwise returns 0.
+ */
 static uint8_t cleared_by(const char *item)
 {
 	uint8_t clears = 0;
