@@ -256,8 +256,8 @@ struct opts {
 	bool event_paths;
 	bool export_calls;
 	bool export_bare;
-	bool no_limit;		   /* import, events import, build: --no-limit */
-	const char *import_into;   /* the recording to import into; NULL: a new one */
+	bool no_limit;		 /* import, events import, build: --no-limit */
+	const char *import_into; /* the recording to import into; NULL: a new one */
 	/*
 	 * --common: the format of the text that precedes the text of each event in a log; NULL:
 	 * option not given

@@ -81,8 +81,9 @@ struct draining {
 };
 
 /*
- * Set @part to the bytes that a segment has from @from on. Returns the start of the next segment.
- * If @head is before the end of the segment, the producer still fills the segment. In this case:
+ * Set @part to the bytes of a segment that begin at @from. Returns the start of the next segment.
+ * If @head is before the end of the segment, the producer has not finished the segment. In this
+ * case:
  *
  * - With @everything, @part ends at @head. Returns @head.
  * - Without @everything, @part is empty. Returns @from.

@@ -306,10 +306,10 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 }
 
 /*
- * Returns the innermost call that the task's parent had open at the fork. If this call is unknown,
- * returns the innermost call that the parent had open at the task's start_ns (struct tree_fork). If
- * neither call is known, returns the root. Returns NULL if the task was not forked, or if the
- * task's parent is unknown.
+ * Returns the parent's call that has forked the task, for example the call of fork(2). If this call
+ * is unknown, returns the parent's innermost call at a later time, when task.txt announced the task
+ * (struct tree_fork). If neither call is known, returns the root. Returns NULL if the task was not
+ * forked, or if the task's parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)
