@@ -104,20 +104,21 @@ struct planned_known {
  * points to the table for the thread's state, and is never NULL. The list below has, for each
  * table, the name, the state in which the table is used, and the functions in the table:
  *
- *   planned.skip_out       an open call is opted out: all functions
- *   planned.skip_outside   no open call is opted in: functions that the plan does not list, and
- *                          functions whose rule has PLAN_FILTER as its only flag, and whose
- *                          values are not captured
- *   planned.pass           the thread is open (planned_pass.h): functions for which
+ *   planned.skip_out       An open call is opted out: all functions.
+ *   planned.skip_outside   No open call is opted in: functions that the plan does not list. Also
+ *                          functions whose rule has only the flag PLAN_FILTER, if their values are
+ *                          not captured.
+ *   planned.pass           The thread is open (planned_pass.h): functions for which
  *                          planned_may_pass() is true, and functions that are left out
- *                          (PLAN_LEFT_OUT)
- *   planned_no_calls       any other state: none; C code decides about each call
+ *                          (PLAN_LEFT_OUT).
+ *   planned_no_calls       Any other state: no functions. C code decides about each call.
  *
  * Each table starts empty. C code adds a function to a table at the function's first call. In an
  * empty entry, @call and @alone are 0.
  *
  * @call: the address of a function. A call to the function is recorded as if there were no plan.
- *        The address is negated if a call to the function opens a ready thread (planned_pass.h)
+ *        The address is negated if the call changes the thread from ready to open. planned_pass.h
+ *        explains these two states
  * @alone: the address of a function. A call to the function gets no frame and no record
  */
 struct planned_place {
