@@ -12,9 +12,9 @@
 #include "libmcount/plan/plans.h"
 
 /*
- * The page with the byte probe_skips, at an address that the stubs know. With PLAN_STEERABLE,
- * plan_update_begin() maps the arena's header here a second time, so that the recorder can clear
- * the byte. Without PLAN_STEERABLE, the page is ordinary memory, and the recorder cannot access the
+ * This page contains the byte probe_skips, which the stubs read. With PLAN_STEERABLE,
+ * plan_update_begin() maps the arena's header at this page, so that the recorder can clear the
+ * byte. Without PLAN_STEERABLE, the page is ordinary memory, and the recorder cannot access the
  * page.
  */
 union {

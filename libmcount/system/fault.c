@@ -18,10 +18,11 @@
 
 /*
  * For watched signals the kernel has the probe's handler, with the flags and the mask of the
- * program's action. Signals in the bit mask @followed (see below) are an exception. The probe's
- * handler calls the program's handler with the same arguments, or lets the signal end the program
- * (SIG_DFL). If the program ignores the signal (SIG_IGN), the kernel has SIG_IGN instead of the
- * probe's handler, unless --signal names the signal.
+ * program's action. But for a signal in the bit mask @followed, the kernel has the probe's handler
+ * only while the program has a handler. The probe's handler calls the program's handler with the
+ * same arguments, or lets the signal end the program (SIG_DFL). If the program ignores the signal
+ * (SIG_IGN), the kernel has SIG_IGN instead of the probe's handler, unless --signal names the
+ * signal.
  *
  * The probe may read bad memory while a handler of an unwatched signal runs. So SIGSEGV and SIGBUS
  * must not be blocked in such a handler. While SIGSEGV is watched, the probe takes SIGSEGV and

@@ -34,8 +34,8 @@ struct talk_list {
  * @max: the maximum number of conversations in @believed
  * @module_bytes: the size of all MODULE reports that conversations keep
  * @pause, @pause_fd: a timer that ends a pause in accepting connections
- * @nr_dropped: the number of conversations that the recorder ended because of limits, while a
- *              probe was reporting modules or a crash
+ * @nr_dropped: the number of conversations that the recorder ended because of limits, although the
+ *              probe of the conversation was still reporting modules or a crash
  * @nr_modules_left_out: the number of modules that were left out because of limits
  */
 struct talks {

@@ -17,8 +17,8 @@
  * Files are opened with the rights of @user, or with the rights of process @view->tid if @user is
  * NULL.
  *
- * @user: the process, and the real user and group that it had at the execution. NULL is possible
- *        only when the process is stopped
+ * @user: the process @view->tid, and its real user and group at the execution. @user may be NULL
+ *        only when this process is stopped
  * @execution: the program, the interpreter and the arguments are used. Other members are not used
  */
 void response_files_write(struct proc_log *log, const struct view *view, const struct peer *user,

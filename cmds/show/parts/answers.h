@@ -19,7 +19,7 @@ void answer_page(const struct index *index, struct strbuf *out);
  * whole recording has been read, the JSON also has the number of calls of each function.
  *
  * @generation: changes each time the recording is read again
- * @known: the number of the first function to write
+ * @known: the number of functions that the page already knows. These functions are not written
  */
 void answer_state(struct index *index, unsigned generation, uint64_t known, struct strbuf *out);
 
@@ -60,7 +60,7 @@ struct part_search {
 
 /*
  * Write JSON: the task, the start time, the duration and the depth of the found call or event, and
- * the number that answer_texts() takes for the text. If nothing was found, write {}. Calls are
+ * the number of its text (answer_texts()). If nothing was found, write {}. Calls are
  * ordered by time. Calls with the same time are ordered by task. Returns 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);

@@ -261,8 +261,9 @@ static uint64_t get_number(const uint8_t **at, const uint8_t *end)
 
 /*
  * Returns the difference between @text and @before, the text numbers of two successive calls of a
- * block. The result has no sign (zigzag code). A text gets its number when the call ends, and a
- * block has the calls in the order of their ends. So most differences are small.
+ * block. The zigzag code stores the sign of the difference in bit 0 of the result. A text gets its
+ * number when the call ends, and a block has the calls in the order of their ends. So most
+ * differences are small.
  */
 static uint64_t text_step(uint64_t text, uint64_t before)
 {
@@ -533,7 +534,9 @@ static bool is_beyond(const struct store_search *search, const struct stored_cal
 /*
  * Finds the call of @list that is nearest to the start of the search. Sets @found to this call if
  * @has_found is false, or if this call is nearer to the start of the search than @found. Returns
- * true when @found is a call of this list or of an earlier list (@has_found).
+ * true when @found is set.
+ *
+ * @has_found: the search of an earlier list has set @found
  */
 static bool search_list(const struct store_search *search, const struct call_list *list,
 			bool has_found, struct stored_call *found)

@@ -243,7 +243,8 @@ _Static_assert(offsetof(struct lead_place, site) == 0 && offsetof(struct lead_no
  * - s->places[@i] is at the start of a function, and @addr is the site or the entry of this place.
  *   References to such an address are allowed, except jumps of the function itself (struct window).
  *   windows_fill() finds these jumps later.
- * - A jump at s->places[@i - 1] does not overwrite @addr.
+ * - If the probe writes a jump at the preceding place, s->places[@i - 1], this jump does not
+ *   overwrite @addr.
  */
 static bool is_entry(const struct scan *s, size_t i, uint64_t addr)
 {

@@ -40,7 +40,7 @@ struct own_frames {
  * - in a library that copies pieces of the stack: one code section, with @is_everywhere. In Ruby's
  *   continuation.so, this is the first code section. In other libraries such as greenlet, this is
  *   the first code section with code that adds the same register to the stack pointer and to the
- *   frame pointer. Sections above 1 MiB are not searched for such code
+ *   frame pointer. Sections larger than 1 MiB are not searched for such code
  *
  * @code: the code of the file; NULL: it is loaded when needed
  */

@@ -64,16 +64,17 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * For a merger: write the next calls of kernel functions to @calls, up to an event of
-	 * another kind or task. Returns the number of calls. If the number is 0, the caller must
-	 * call read(). The member is NULL if the source never has calls of kernel functions.
+	 * For a merger: write the next calls of kernel functions to @calls. The function stops
+	 * before an event that is no such call, or that belongs to another task. Returns the
+	 * number of calls. If the number is 0, the caller must call read(). The member is NULL if
+	 * the source never has calls of kernel functions.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
 };
 
 /*
- * The public beginning of each source.
+ * The struct of each kind of source begins with this struct.
  *
  * @task: the task of the events that read() has written; NULL: it is unknown
  * @tid, @other_tid: used in a growing recording while @task is NULL. The task may be added to
@@ -167,8 +168,9 @@ int source_open_file(const struct source_opening *in, const char *name);
 /*
  * A kind of source whose events can belong to any task. pipeline_feed.c has a table of the kinds.
  *
- * @open: appends the recording's sources of this kind, often one for each CPU. If events have the
- *        same time, the event of the source that was appended first comes first. Returns 0, or a
+ * @open: appends the recording's sources of this kind, often one for each CPU. If events of
+ *        two sources have the same time, the pipeline first shows the event of the source that
+ *        was appended earlier. Returns 0, or a
  *        negative errno with @err. In both cases, the caller closes the appended sources
  * @wants: true when a pipeline of this configuration shows events of these sources. NULL: always
  */

@@ -17,8 +17,9 @@
  * @type: type of one element
  * @ref: name of the enum, or key of the struct, or NULL
  * @count: number of elements of an array; 0: no array
- * @is_boxed: the field is a container, a string, or a struct that has boxed fields. In a box, the
- *         bytes of a struct come before the contents of the struct's containers (shape.h)
+ * @is_boxed: the field is a container, a string, or a struct that has boxed fields. The recording
+ *         has a box with the content of such a field (shape.h). In the box, the bytes of a struct
+ *         come before the contents of the struct's containers
  * @shift, @width: place of a bit-field in the bytes, from the lowest bit on; @width 0: no bit-field
  */
 struct struct_field {

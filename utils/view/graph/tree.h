@@ -129,7 +129,7 @@ struct tree_unseen {
  * @pids: during tree_finish(): the pids of the tasks that @pipe reads
  * @slots: a hash table of all nodes, by parent and function; @nr_slots is a power of two
  * @names: maps from a name to the function that represents all functions with this name
- * @canon: the representing function, by the id of each represented function
+ * @canon: for each function, by its id: the function in @names that has the same name
  * @kinds: kinds of events; a POINT becomes a call that takes no time, and the name of the event is
  *         the name of the called function. NULL: POINTs are left out, and counted in @nr_dropped
  * @point_funcs: the functions of POINTs, by the ids of the events

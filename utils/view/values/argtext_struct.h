@@ -9,7 +9,7 @@
 #include "utils/view/values/argvalues.h"
 
 /*
- * The call that values belong to, and the limits of their text.
+ * The call whose values are shown, and the limits of the text that shows the values.
  *
  * @budget: the remaining bytes for the text of the fields of structs
  * @fields: the number of fields, and of nodes of containers, that may still be shown

@@ -13,8 +13,9 @@ function compile(source, flags = "i") {
 }
 
 /**
- * "/text/" is a regular expression. Other texts are searched literally, ignoring case. A text that
- * looks like an expression ("^read|write$") is searched both literally and as an expression.
+ * Returns a function that tells whether a name matches @text. If @text is "/.../", it is a regular
+ * expression. Any other @text matches a name that contains @text, in uppercase or lowercase. If
+ * @text looks like an expression ("^read|write$"), a match of the expression is also enough.
  * @param {string} text
  * @returns {((name: string) => boolean) | null} null if the expression is not complete
  */
