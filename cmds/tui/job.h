@@ -16,7 +16,7 @@ enum job_work {
 };
 
 /*
- * Starts as { 0 }; job_start() begins a job. While the job @runs, other threads may use only
+ * Starts as { 0 }; job_start() begins a job. While @runs is true, other threads may use only
  * @reading->data.dir and the atomic members of @reading.
  *
  * @wanted: the report to be made

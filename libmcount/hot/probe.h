@@ -81,9 +81,9 @@ struct frame {
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
  * @drop_limit: if @fast_limit forbids a push, and @top is at or above @drop_limit, the stubs let a
  *              call pass without a frame and without a record
- * @admitted: the place of the frame whose call changes the state of the thread from READY to OPEN
- *            (planned_pass.h). Set while the thread is READY, and kept after this change until the
- *            thread is settled (state.h). Otherwise NULL
+ * @admitted: set while the thread is READY: the place of the next frame. The call that gets this
+ *            frame changes the thread's state to OPEN (planned_pass.h). @admitted then stays set
+ *            until the thread is settled (state.h). Otherwise NULL
  * @held_limit: with -t: the stubs push frames up to @held_limit, and hold back the ENTRYs of these
  *              frames. C code pushes and pops the frames above @held_limit. NULL: the stubs hold
  *              back no ENTRY
@@ -229,7 +229,7 @@ _Static_assert(__builtin_offsetof(struct thread, low) < 128, "hot lines are two"
  *          it. The linker may store the function's address here at any moment (libcall.c)
  * @flags: enum plan_call, and CALL_OF_...
  * @unbound: the first value of @target
- * @function: the function that the call is, or will be, bound to; 0: unknown
+ * @function: the function to which the call is bound, or will be bound; 0: unknown
  * @behind: if @function is the probe's own: the function that the call would reach without the
  *          probe; 0: none is known
  * @hook: with CALL_OF_PATCHED: the address of a byte of the function. The byte has the value
@@ -628,8 +628,8 @@ void libcall_hook(const struct plan_call_site *sites, uint32_t nr, bool finds);
 /*
  * COLD. Called after functions were patched. Finds the call sites that call a patched function.
  * Later calls from such a site are recorded only once: by the hook of the function, and not by the
- * stub of the site (calls_patched.h). Sites with flags of enum plan_call are skipped, and their
- * stubs handle calls as before. A site is not skipped if PLAN_CALL_NO_RETURN_HOOK is its only flag.
+ * stub of the site (calls_patched.h). A site is skipped if it has a flag of enum plan_call
+ * other than PLAN_CALL_NO_RETURN_HOOK. The stub of a skipped site handles calls as before.
  */
 void libcall_find_patched(void);
 

@@ -109,7 +109,8 @@ enum pxt_log_policy {
  *
  * @header: the current values; each flush writes them
  * @in_file: the end of the records that are completely in the file
- * @adds, @adds_at: a record is being added, and its position
+ * @adds: a record is being added
+ * @adds_at: the position of the record that is being added
  * @nr_buffered: the number of bytes before header.last that are in @buffer and not in the file
  * @buffer: PT_LOG_BUFFER bytes, which belong to the caller
  * @drops: header.first has changed since the header was written to the file

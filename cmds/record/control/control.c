@@ -266,8 +266,9 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /*
  * Counts the refused conversation, and sends the reason to the peer. At the end of the recording,
  * the recorder reports the number of refused conversations. A conversation with a stranger
- * (TALK_STRANGER) is neither counted nor answered, with one exception: @packet is a HELLO of
- * another protocol version, and contains the secret of UTRAIL_SOCKET.
+ * (TALK_STRANGER) is usually neither counted nor answered. But if @packet is a HELLO of another
+ * protocol version with the secret of UTRAIL_SOCKET, the conversation is counted separately
+ * (nr_other_version), and answered.
  */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,
 			size_t len, enum control_verdict verdict)

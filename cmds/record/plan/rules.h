@@ -18,7 +18,8 @@
  * The rules of a plan. Functions with equal triggers share a rule. The caller sets @rules and
  * @conds.
  *
- * @has_llvm_strings: captures_llvm_strings() of the functions' module
+ * @has_llvm_strings: the functions' module uses the std::string of LLVM's library
+ *                    (captures_llvm_strings())
  * @has_texts: the set is for one function without an address, such as a function of Python. The
  *             probe captures all arguments of this function as texts (CAPTURE_TEXT)
  * @nr_texts: if @has_texts is set: the number of arguments that conditions can read

@@ -19,7 +19,7 @@ struct bpf_becoming;
  *            adds the new execution to the list, and the last record removes the execution
  * @spare: unused structs for @becoming
  * @leaders: maps the pid of a process to a struct bpf_leader. A process gets this struct only if
- *           its first thread ends before another of its threads
+ *           its first thread ends while another thread of the process still runs
  * @nr_broken: the number of records that could not be understood, or could not be kept
  * @strings: the texts of the current record, each with its NUL
  */

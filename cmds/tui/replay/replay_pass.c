@@ -255,9 +255,11 @@ static int show_waiting(struct replay_pass *pass)
  * - @event has a later time than all earlier events
  *
  * Returns 0 to continue the pass, or ENOUGH or another negative errno to end the pass. The result
- * is ENOUGH when pass->look returns PASS_IS_DONE, or when the pass has reached line pass->end. If
- * pass->marks is not NULL, a pass that has reached pass->end goes on until this function adds a
- * mark.
+ * is ENOUGH in these cases:
+ *
+ * - pass->look returns PASS_IS_DONE
+ * - the pass has reached line pass->end, and pass->marks is NULL
+ * - the pass has reached line pass->end, and this function has added a mark
  */
 static int look_around(struct replay_pass *pass, const struct event *event)
 {

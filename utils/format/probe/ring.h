@@ -21,11 +21,11 @@
  * - The producer enters a segment only after the consumer has emptied it. So bytes between tail and
  *   head are never overwritten, even if producer or consumer dies.
  * - Programs can declare events (libutrail-trace). At its first declared event, a thread takes a
- *   second ring, for payloads (event_data.h). The first ring's tid, number of lost records and
- *   writer apply to both rings. Both rings are released together.
+ *   second ring, for payloads (event_data.h). Both rings have the same writer. The tid and the
+ *   number of lost records in the first ring apply to both rings. Both rings are released together.
  * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
- *   s is complete if, after the copying, head is less than a lap (all segments) beyond the start of
- *   s (flight.c).
+ *   s is complete if head, read after the copying, is less than the position of the start of s plus
+ *   the size of all segments (flight.c).
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64
@@ -140,8 +140,8 @@ struct arena_forks {
  * @finish_wanted: if 1, this process wants the whole recording to end (control_page.finished)
  * @reads_failed: the values that at least one thread cannot read, as bits of enum plan_read
  * @points_failed: the number of patches that failed, except patches with PLAN_PATCH_SILENT
- * @news: PLAN_STEERABLE: if 1, the control page announces the end of the recording, or another
- *        plan. The process sets @news to 0 before it looks at the control page
+ * @news: only with PLAN_STEERABLE. If 1, the control page announces the end of the recording, or
+ *        another plan. The process sets @news to 0 before it looks at the control page
  *        (libmcount/plan/plan_update.h)
  * @seals: number of system call filters (seccomp) that the process has put on itself; the probe
  *         makes no system call that these filters forbid
