@@ -147,8 +147,9 @@ const struct func *go_func_of_line(struct tui *tui);
 /* Returns the modules of the functions in the view on the screen. */
 struct module_set *go_modules(struct tui *tui);
 /*
- * Replace tui->reading by @next, and free the old reading. @tui then owns @next. A failure does not
- * undo these steps, but closes all views except the replay and tui->waiting.
+ * Replace tui->reading by @next, and free the old reading. @tui then owns @next. After a
+ * failure, @next still replaces tui->reading, but all views except the replay and tui->waiting are
+ * closed.
  *
  * On success, folded calls stay folded, and cursors stay at their items. As an exception, a cursor
  * on the first line of the report stays on the first line.

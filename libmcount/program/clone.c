@@ -1,7 +1,8 @@
 /*
  * The probe's versions of clone(2) and _Fork(3), and the work of the probe's version of syscall(3).
- * libc does not call its fork handlers for the children that these functions make. By syscall(3),
- * the program may also set a filter of system calls.
+ * libc does not call its fork handlers for the children that these functions make. When
+ * the program sets a filter of system calls with syscall(3), the probe first prepares for the
+ * filter (seal.h).
  */
 #include <errno.h>
 #include <linux/seccomp.h>

@@ -12,11 +12,11 @@
 #include "libmcount/hot/probe.h"
 
 /*
- * libasan replaces functions of other libraries. libasan ends the program if the list of modules
- * has, before libasan, a library that may define one of these functions. The probe is such a
- * library, and the dynamic linker may have loaded the probe before libasan. This order does no
- * harm, because the probe's functions call the functions of libasan. So when libasan asks for the
- * list, dl_iterate_phdr() shows the probe as the last module.
+ * libasan replaces functions of other libraries. If a library that may define one of these
+ * functions stands before libasan in the list of modules, libasan ends the program. The probe is
+ * such a library, and the dynamic linker may have loaded the probe before libasan. This order does
+ * no harm, because the probe's functions call the functions of libasan. So when libasan asks for
+ * the list, dl_iterate_phdr() shows the probe as the last module.
  */
 typedef int visit_fn(struct dl_phdr_info *info, size_t size, void *arg);
 typedef int iterate_fn(visit_fn *visit, void *arg);

@@ -11,8 +11,8 @@
  * Called in the probe's signal handler, in the thread that has got @sig, when the program has no
  * handler for @sig. Takes no lock of libc, and allocates nothing.
  *
- * @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL. If the actions of --signal were changed while
- *       the program ran, @sig can also be a signal that has lost its action
+ * @sig: SIGSEGV, SIGBUS, SIGABRT, SIGFPE or SIGILL; or a signal whose action (--signal) was removed
+ *       while the program ran
  */
 void crash_note(int sig, const siginfo_t *info);
 

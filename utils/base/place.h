@@ -12,7 +12,8 @@
  * The place of an existing or new file.
  *
  * @dir_fd: the directory, opened with O_PATH
- * @name: the last name of the path. After place_find(), not a link unless @is_kernels is set
+ * @name: the last name of the path. After place_find(), @name is a link only if @is_kernels
+ *         is set
  * @is_there: a file with the name @name exists, and @st describes the file
  * @is_kernels: the name is a link of procfs (as for /dev/stdout): open it, and never replace it
  * @is_shared: all users may create files in the directory, or the directory belongs neither to the
@@ -46,15 +47,15 @@ struct place {
 int place_find(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Like place_find(), for a directory that will be created: a last name that is a link is not
- * followed, and trailing slashes are ignored. @is_there and @st do not describe the last name, and
- * must not be used. Returns -EISDIR for "/" and for paths that end in "." or "..".
+ * Like place_find(), for a directory that will be created. If the last name of @path is a link, the
+ * link is not followed. Trailing slashes are ignored. @is_there and @st do not describe the last
+ * name, and must not be used. Returns -EISDIR for "/" and for paths that end in "." or "..".
  */
 int place_find_parent(struct place *place, const char *path, struct uft_err *err);
 
 /*
- * Check that we may write into an existing file. A file of the caller or of root, and a file that a
- * link of procfs names, are accepted. Any other file is refused (-EACCES with a text)
+ * Check that we may write into an existing file. A file is accepted if it belongs to the caller or
+ * to root, or if place->is_kernels is set. Any other file is refused (-EACCES with a text)
  * - in a public directory (see place_find());
  * - in a directory that belongs neither to the caller nor to root, unless the file is regular.
  */

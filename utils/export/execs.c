@@ -34,7 +34,8 @@ static void set_end(struct exec_slice *slice, const struct pipeline *pipe)
  * Make the slices.
  *
  * @numbers: for each execution: the index of the execution's slice. If the execution has no slice:
- *           the index of the slice of the nearest ancestor that has a slice, or EXECUTION_NONE
+ *           the index of the slice of the nearest ancestor that has a slice. If no ancestor has a
+ *           slice either: EXECUTION_NONE
  * @has_shown: for each process: false at first, and true when a slice belongs to the process
  */
 static void choose_executions(struct exec_slices *slices, const struct pipeline *pipe,

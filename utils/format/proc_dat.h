@@ -100,7 +100,8 @@ struct proc_fork {
  *
  * @old_tid: the former number of the thread that called execve(2). After execve(2), this thread is
  *           the leader of the process, and has the number proc_record.tid
- * @interpreter: the file that runs: the interpreter of a script, or @program
+ * @interpreter: the file that runs. If @program is a script, this is the script's interpreter.
+ *               Otherwise it is @program
  * @program: the file that was executed, which may be a script
  * @cwd: the working directory
  * @args: the arguments, each with a NUL after it

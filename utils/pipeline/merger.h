@@ -10,9 +10,9 @@
 #include "utils/pipeline/sources/source.h"
 
 /*
- * A file has the events of one CPU, but consumers need the events of one task. So merger_fill() and
- * the consumers alternate. merger_fill() reads all files in the order of time until the queues are
- * full. The consumers then take all events up to complete_ns.
+ * A file has the events of one CPU, but a consumer needs the events of one task. So each task has a
+ * queue. merger_fill() reads all files in the order of time until the queues are full. Then the
+ * consumers take all events up to complete_ns, and merger_fill() is called again.
  */
 
 /*

@@ -13,9 +13,9 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry. If filters->clears is true, the result can lack actions of
- * FILTERS_OPT_IN. The result lacks such an action if functions have matched @entry, and later specs
- * have cleared or replaced the action for each of these functions.
+ * Returns the actions of @entry. If filters->clears is false, or if no function has matched @entry,
+ * these are all actions of the spec. Otherwise, an action in FILTERS_OPT_IN is left out if later
+ * specs have cleared or replaced the action for all functions that have matched @entry.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 

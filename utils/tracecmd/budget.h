@@ -1,10 +1,9 @@
 /*
  * Limits for reading a trace.dat: one for unpacked bytes, and one for memory.
  *
- * Three kinds of parts of the file must not overlap, so that no byte is read for two parts: the
- * records of CPUs, the tables of instances (version 6), and the sections (version 7). As an
- * exception, a section of the type TRACEDAT_BUFFER may overlap other parts, because such a section
- * contains records of CPUs.
+ * The records of CPUs, the tables of instances (version 6), and the sections (version 7) must not
+ * overlap in the file. So no byte is read twice. As an exception, a section of the type
+ * TRACEDAT_BUFFER may overlap other parts, because such a section contains records of CPUs.
  */
 #ifndef UTRAIL_TRACECMD_BUDGET_H
 #define UTRAIL_TRACECMD_BUDGET_H

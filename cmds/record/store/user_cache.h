@@ -17,14 +17,15 @@
 
 /*
  * Open the directory "utrail" in $XDG_CACHE_HOME, or in ~/.cache. Make the directory when it is
- * missing. Returns a descriptor, or a negative value when there is no cache. There is no cache in
- * each of these cases:
+ * missing. Returns a descriptor, or a negative value when there is no cache. There is no cache if
+ * one of these conditions is true:
  *
  * - The recorder has more rights than its user (setuid), or uses the rights of another user at the
  *   moment (rights_enter()).
- * - $XDG_CACHE_HOME is not an absolute path. If it is empty or not set, $HOME is checked instead.
- * - The directory "utrail", the directory around it, or $HOME (if it is used) belongs to another
- *   user.
+ * - $XDG_CACHE_HOME is not an absolute path. If $XDG_CACHE_HOME is empty or not set, $HOME is
+ *   checked instead.
+ * - The directory "utrail" or its parent directory belongs to another user. The same rule applies
+ *   to $HOME if $HOME is used.
  * - Other users may write to the directory "utrail".
  */
 int user_cache_open(void);

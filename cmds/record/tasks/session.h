@@ -15,9 +15,9 @@
 /*
  * A process image, with its session id.
  *
- * @map: the map of the image's modules. Only the control thread changes the map. Between
- *       process_publish() of the image's process and the announcement of the image, other threads
- *       may save the map. During this interval the map does not change
+ * @map: the map of the image's modules. Only the control thread changes the map. After
+ *       process_publish() was called for the image's process, other threads may save the map until
+ *       the image is announced. During this time the map does not change
  * @stack: the address range of the stack, for a line of the map file. Set when the image is
  *         announced. Under tasks.lock
  * @announced: the map and the SESS and TASK lines have been written. They are written at the first
@@ -82,9 +82,8 @@ void image_identify_modules(struct sessions *sessions, struct image *s);
 
 /*
  * Set s->stack to the address range that /proc/PID/maps shows for the stack of process @os_pid,
- * which runs the image. In two cases, s->stack gets the usual range instead: @pidfd is negative or
- * shows that the process has ended, or no line for the stack can be read from the file
- * /proc/PID/maps.
+ * which runs the image. If @pidfd is negative, if the process has ended, or if no line for the
+ * stack can be read from /proc/PID/maps, s->stack gets the usual range.
  */
 void image_note_stack(struct image *s, pid_t os_pid, int pidfd);
 

@@ -111,9 +111,9 @@ void etrace_put_text(struct etrace_lines *lines, const char *tag, struct text te
 
 /*
  * A text shorter than ETRACE_PART gets the tag "Env[0]", or "Env|" if lines->is_bare is set. The
- * parts of a longer text get "Env[0]", "Env[1]" and so on, even if lines->is_bare is set. "Env|" is
- * the tag in the published description of the format, but the format's original parser reads only
- * tags with a number.
+ * parts of a longer text get "Env[0]", "Env[1]" and so on, even if lines->is_bare is set. The
+ * published description of the format has the tag "Env|". "Env[0]" is the default, because the
+ * format's original parser reads only tags with a number.
  */
 void etrace_put_variable(struct etrace_lines *lines, struct text text)
 {

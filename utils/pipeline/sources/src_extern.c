@@ -31,7 +31,7 @@ struct held_line {
  * @file_ended: the rest of the file is in the buffer
  * @is_within: the buffer begins in the middle of a line that did not fit
  * @held: a heap of lines, the earliest at the top
- * @shown: the text that the last read() has delivered
+ * @shown: the text of the line that the source's read() has delivered last
  * @why: the error that ended the reading of lines
  */
 struct src_extern {

@@ -124,14 +124,15 @@ static size_t first_short(const struct stg_time *stage, uint64_t now_ns)
 
 /*
  * Returns the index of the first held event that cannot be released at @now_ns. If all held events
- * can be released, returns stage->nr. If no held call has reached its own threshold, no event can
- * be released, and the result is stage->at. Otherwise, two groups of events can be released:
+ * can be released, returns stage->nr. The held calls may have different thresholds. If no held call
+ * has reached its threshold, no event can be released, and the result is stage->at. Otherwise, two
+ * groups of events can be released:
  *
- * - all events up to the beginning of the last held call that has reached its own threshold
- * - the events after this beginning, until the next ENTRY or SCHED_OUT
+ * - all events up to the beginning of the last held call that has reached its threshold
+ * - the events after the beginning of this call, until the next ENTRY or SCHED_OUT
  *
  * stage->due_ns becomes the earliest time at which a held call at or after the returned index can
- * reach its own threshold. Before this time, the function returns stage->at without a search.
+ * reach its threshold. Before this time, the function returns stage->at without a search.
  */
 static size_t behind_long(struct stg_time *stage, uint64_t now_ns)
 {

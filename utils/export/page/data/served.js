@@ -50,7 +50,7 @@ const BESIDE = 0.5;
  * @property {import("../model/task.js").TaskInfo[]} tasks
  * @property {string[]} functions the names that the page does not have yet
  * @property {number[]} calls the number of calls of each function, after everything was read
- * @property {import("../model/events.js").Kind[]} kinds of events
+ * @property {import("../model/events.js").Kind[]} kinds the kinds of events
  * @property {number} lost the number of lost records
  * @property {boolean} hasProcesses
  * @property {number} leftOut the number of executions that are left out
@@ -485,8 +485,9 @@ export class Supplier {
 	/**
 	 * Finds a call of a function in @funcs. If step is 1, finds the next call after @from. If
 	 * step is -1, finds the previous call before @from. If @from is null, finds the first call
-	 * (step 1) or the last call (step -1). With "kinds", finds events in the same way.
-	 * @param {number[]} funcs numbers of functions; with "kinds", numbers of kinds of events
+	 * (step 1) or the last call (step -1). If @what is "kinds",
+	 * finds events in the same way.
+	 * @param {number[]} funcs numbers of functions; if @what is "kinds": of kinds of events
 	 * @param {{ task: number, start: number, depth: number } | null} from
 	 * @param {1 | -1} step
 	 * @param {"functions" | "kinds"} what
