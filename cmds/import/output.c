@@ -145,10 +145,12 @@ static int write_kinds(struct import_output *out, const struct import_kinds *kin
 }
 
 /*
- * Appends the session line of the new process that @task begins. If several new processes begin in
- * the same log, these processes share one session. *@first is the tid of the task that begins the
- * first of these processes. Before the first call of put_session() for a log, *@first is 0. The
- * session's id contains *@first, because no other task of the recording has this tid.
+ * Appends the session line of a new process. @task begins the process. All new processes of
+ * a log share one session. The session's id contains *@first, a tid that no other task of the
+ * recording has.
+ *
+ * @first: points to 0 at the first call of put_session() for a log. The first call sets *@first to
+ *         the tid of @task, and later calls use *@first
  */
 static int put_session(struct import_output *out, struct strbuf *text,
 		       const struct import_task *task, struct text program, int32_t *first,

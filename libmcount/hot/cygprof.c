@@ -47,8 +47,9 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
  * Notes a call of @fn. Filters exclude this call, so the call is not recorded, and has no frame. If
  * the innermost frame belongs to another call of @fn, @cyg_again counts the excluded call.
  * Otherwise no count is needed: when the excluded call exits, was_unwanted() sees that the
- * innermost frame belongs to another function. The stack pointer cannot identify this exit: a
- * function may jump to its exit hook, and the stack pointer is then higher than at the entry.
+ * innermost frame belongs to another function. The stack pointer cannot identify
+ * the exit of the excluded call. A function may jump to its exit hook, and the stack pointer is
+ * then higher than at the entry.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {
@@ -175,8 +176,8 @@ static bool enter_planned(struct thread *t, uint64_t sp, uint64_t fn, uint64_t c
 }
 
 /*
- * Counts a call without a frame. The call got none for one of these reasons: all frames are in use,
- * the ring has no room for the call's record, or the thread cannot get a struct planned. While
+ * Counts a call without a frame. The call has no frame for one of these reasons: all frames are in
+ * use, the ring has no room for the call's record, or the thread cannot get a struct planned. While
  * filters exclude calls (planned_skips()), the call is counted as an excluded call, because
  * was_unwanted() will handle the exit of the call.
  */

@@ -187,8 +187,7 @@ void planned_leave_unseen(struct thread *t)
  * - The ring had no room.
  * - The clock of the thread needed a new fit (clock_refit()).
  *
- * Returns true when the call is ended. In this case the thread is still in a state that is not
- * settled (state.h).
+ * Returns true when the call is ended. In this case the thread is still open (planned_pass.h).
  */
 static bool leave_passing(struct thread *t)
 {

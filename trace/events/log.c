@@ -221,9 +221,9 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 }
 
 /*
- * Makes the payload of an event, and emits a copy of the payload. This function is called in three
- * cases: the event goes to the log and to the recorder, a format of the event is not plain
- * (text/format.h), or the recorder has no place for the payload.
+ * Makes the payload of an event, and sends a copy of the payload to the recorder. This function is
+ * called in three cases: the event goes to the log and to the recorder, a format of the event is
+ * not plain (text/format.h), or the recorder has no place for the payload.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,

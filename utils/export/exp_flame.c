@@ -68,7 +68,7 @@ static size_t last_name(const struct strbuf *path, size_t keep)
  * Writes a line for each node for which @count returns a number other than 0. The line of a caller
  * precedes the lines of its callees. Returns false when the text would become too long.
  *
- * @path: the text that precedes the names
+ * @path: the text that each line has before the names of functions
  * @divisor: the second argument of @count
  * @text_bytes: the length of the text that was written
  */

@@ -87,7 +87,8 @@ struct open_call {
 
 /*
  * @fd: the file of the database, which has no name any more
- * @calls, @payloads: the open calls of @task, the innermost last, and the arguments of these calls
+ * @calls: the open calls of @task. The innermost call is the last
+ * @payloads: the arguments of these calls
  * @known: the functions that the exporter knows; the index is the function id
  * @is_range: only a time range is exported, so calls that are open at the end of the range count as
  *         finished

@@ -47,8 +47,8 @@ void prepared_deinit(struct prepared *prepared);
  * - places that the section __patchable_function_entries lists (-fpatchable-function-entry=N[,M])
  * - places that the section xray_instr_map lists (clang -fxray-instrument)
  * - nops at the places that the section __mcount_loc lists (-mnop-mcount with -mrecord-mcount)
- * - nops at the start of functions, in a program that was linked for gprof, lacks __mcount_loc and
- *   has no call of a hook
+ * - nops at the start of functions. This form counts only if the program was linked for gprof, has
+ *   no section __mcount_loc, and does not call a hook
  */
 bool object_is_prepared(const struct elf_file *file);
 

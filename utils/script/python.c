@@ -51,7 +51,8 @@ static const ssize_t context_sizes[CONTEXT_NR] = { 5, 6, 6, 7 };
  * @has_locale: the environment sets a locale, which tells the encoding of text
  * @functions: by enum script_function; NULL: the script lacks the function
  * @contexts: the last context of each kind, reused unless the script has kept it
- * @tid_object: the Python object of @tid, the last tid
+ * @tid: the tid that the script got last
+ * @tid_object: the Python object for @tid
  * @names: a list of functions' names, which the script gets with each batch of calls (batch.h);
  *         NULL before the first name is added
  */

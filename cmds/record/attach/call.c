@@ -202,10 +202,10 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The context, and the address in the word below the context, look like the frame of a
-	 * signal handler. Both remain in memory below the stack pointer. When the stack has grown
-	 * past the context, a search for frames of handlers (callable_thread.c) would find a false
-	 * frame there. So the word with the address is cleared.
+	 * The word below the context has the address of code that calls rt_sigreturn(2). This word
+	 * and the context look like the frame of a signal handler, and remain in memory below the
+	 * stack pointer. If the stack later grows past the context, a search for frames of handlers
+	 * (callable_thread.c) would find this false frame. So the word is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

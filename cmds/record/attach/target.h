@@ -14,12 +14,12 @@
 pid_t target_find(const char *text, struct uft_err *err);
 
 /*
- * Check whether the probe can be put into process @pid. The process is not changed. Returns 0. If
- * the probe cannot be put into it, returns a negative errno, and @err tells the reason and a
+ * Check whether the probe can be put into process @pid. The process is not changed. Returns 0, or a
+ * negative errno when the probe cannot be put into the process. @err then tells the reason and a
  * remedy.
  *
- * @force: accept a process even if its filter of system calls (seccomp(2)) may end it because of
- *         the probe's calls
+ * @force: accept a process that has a filter of system calls (seccomp(2)), even if the filter may
+ *         end the process because of the probe's system calls
  */
 int target_check(pid_t pid, bool force, struct uft_err *err);
 

@@ -75,10 +75,9 @@ struct record_settings {
 	unsigned depth;
 	unsigned max_stack;
 	/*
-	 * report the number of calls that are deeper than @max_stack. If the user gives -D, this
-	 * member is true in two cases: -D permits calls deeper than @max_stack, or filters may
-	 * permit such calls (filters_renew_depth()). If the user does not give -D, this member is
-	 * true unless the user has set @max_stack below the default
+	 * report the number of calls that are deeper than @max_stack. With -D, the number is
+	 * reported if -D or a filter (filters_renew_depth()) may permit such calls. Without -D, the
+	 * number is reported if @max_stack is at least the default
 	 */
 	bool tells_depth;
 	int clock_id;

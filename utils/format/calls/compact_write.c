@@ -63,9 +63,8 @@ static inline bool is_call(uint64_t data)
 
 /*
  * @is_whole: the end of the payload was found
- * @may_hide_record: two adjacent words of the payload may be a record, but count as payload. The
- *                   first of these words would be the record's time. This time would be earlier
- *                   than the time of the record to which the payload belongs
+ * @may_hide_record: two adjacent words look like a record, but count as payload because their time
+ *                   is earlier than the time of the record to which the payload belongs
  */
 struct payload_look {
 	bool is_whole;
@@ -339,7 +338,7 @@ static INLINE uint8_t *put_symbol(uint8_t *out, uint32_t *learned, uint32_t symb
  * HOT: write the calls without payload at @raw, up to @end. Stop at the first record that needs
  * put_record(): a record of another kind, or an unusual call (for example, after a long time).
  *
- * @least: becomes the lowest number of open calls
+ * @least: becomes the lowest number of open calls before, between or after the written calls
  * @is_deep: more calls are open than the depth of a record can tell (RECORD_DEPTH_MAX)
  *
  * Returns the first record that was not written. To find the number of a function, the loop uses

@@ -47,17 +47,17 @@ enum lead {
 
 /*
  * The bytes around a site. A jump that is written to @site, or before @site, overwrites at most
- * WINDOW_BYTES. If @entry is 0, the first overwritten byte may be the target of references (enum
- * lead), but the following overwritten bytes must not be targets.
+ * WINDOW_BYTES. Some overwritten bytes may be targets of references (enum lead):
+ *
+ * - If @entry is 0, only the first overwritten byte may be a target.
+ * - If @entry is not 0, only the bytes at @site and @entry may be targets. A jump of the function
+ *   itself must not lead to these bytes, because such a jump would be recorded as a new call.
  *
  * The caller sets @site, @is_padding and @entry.
  *
  * @is_padding: @site need not be part of a function
- * @entry: the start of the function, if @site is the first instruction of the function, or follows
- *         the `endbr64` with which the function begins. In all other cases, @entry is 0. If @entry
- *         is not 0, @site and @entry may be targets of references, but no other overwritten byte
- *         may be a target. A jump of the function itself must not lead to @site or @entry, because
- *         such a jump would be recorded as a new call
+ * @entry: the start of the function, if @site is at this start, or follows an `endbr64` at this
+ *         start. Otherwise 0
  * @why_not, @refusal: the reason why no jump may be written here, as a static string (or NULL), and
  *         as enum site_refusal
  * @led_to: enum lead for each byte, beginning at @site - WINDOW_BEFORE
@@ -72,10 +72,11 @@ struct window {
 };
 
 /*
- * Check that a jump of @bytes may be written to @from, and that each thread which reaches the site
+ * Check that a jump may be written to @from, and that each thread which reaches the site
  * would execute the jump. Returns NULL, or the reason why the jump must not be written.
  *
  * @from: the address of the jump; at most WINDOW_BEFORE bytes before the site
+ * @bytes: the length of the jump
  * @lead: gets the kind of reference that is the reason, or LEAD_NONE for another reason
  */
 const char *window_check(const struct window *window, uint64_t from, unsigned bytes,

@@ -67,9 +67,9 @@ static inline bool enter_fast(struct open_calls *at, const struct stg_calls *cal
 }
 
 /*
- * Returns the part of a call's time that is not self time of its caller. If the function is too
- * small to be shown, the call's self time counts as self time of the caller. If a time filter drops
- * the call, all of its time is self time of the caller, and the result is 0.
+ * Returns the part of a call's time that is not self time of its caller. If the called function is
+ * too small to be shown, the call's self time counts as self time of the caller. If a time filter
+ * drops the call, all of the call's time is self time of the caller, and the result is 0.
  */
 static inline uint64_t foreign_time(const struct stage_config *config, const struct func *func,
 				    uint64_t total_ns, uint64_t child_ns)
@@ -80,10 +80,10 @@ static inline uint64_t foreign_time(const struct stage_config *config, const str
 }
 
 /*
- * Add the time of @event to the call around @event.
+ * A call, or a time off the CPU, has ended. Add its duration to the call around it.
  *
- * @event: the end of a call, or the end of a time off the CPU
- * @parent: the call around @event; NULL: @event is outermost
+ * @event: the end of the call or of the time off the CPU. @event has the duration
+ * @parent: the call around @event; NULL: no call is around @event
  * @child_ns: the time of the calls that the ended call has made; 0 for a time off the CPU
  */
 static inline void count_time(struct stg_calls *calls, struct pending_call *parent,

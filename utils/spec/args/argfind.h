@@ -30,7 +30,8 @@ void argfound_deinit(struct argfound *found);
 /*
  * A source of specifications. @about is a set of bits (enum argrules_about): arguments, return
  * value, or both. The source finds specifications for @about, and adds the specifications to
- * @found. Returns the bits for which no other source should be used, or a negative errno.
+ * @found. Returns a negative errno, or the bits of @about that need no other source. For the other
+ * bits, the caller asks the next source.
  */
 typedef int (*argfind_fn)(void *self, int about, struct argfound *found);
 

@@ -7,8 +7,8 @@
 #include "utils/spec/args/argspec.h"
 
 /*
- * Find the specifications of arguments and results of @func by the calling convention of @isa. For
- * classes, use the Itanium C++ ABI. Returns 0 or -ENOMEM. A value of a type gets the same
+ * Find the specifications of arguments and results of @func by the calling convention of @isa. The
+ * Itanium C++ ABI tells the places of classes. Returns 0 or -ENOMEM. Each type leads to the same
  * specification as in uftrace (doc/formats/symbols.md, "Specifications from types").
  *
  * If @isa does not define the place of a value, this value and all values after it are left out.

@@ -27,8 +27,9 @@ const char *pattern_match_name(enum pattern_match match);
  *         when none is known
  * @prefix_len: if @text begins with `^`: every matching name begins with the @prefix_len characters
  *         that follow the `^`
- * @is_scope: with MATCH_SIMPLE: @text ends with "::". All names that begin with @text match
- * @regex: with MATCH_REGEX, the compiled expression
+ * @is_scope: @match is MATCH_SIMPLE, and @text ends with "::". Every name that begins with @text
+ *         matches
+ * @regex: the compiled expression, if @match is MATCH_REGEX
  */
 struct pattern {
 	char *text;
