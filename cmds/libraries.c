@@ -42,10 +42,12 @@ static bool is_linker_of_system(const char *linker)
 }
 
 /*
- * Returns the greatest address at which a segment of the program may end. For ET_EXEC, this limit
- * is below the memory of a dynamic linker that runs as a program. For ET_DYN, the dynamic linker
- * chooses a free area that is large enough for all segments. So the limit for ET_DYN only keeps the
- * sums of addresses and sizes from overflowing.
+ * Returns the greatest address at which a segment of the program may end. utrail runs the dynamic
+ * linker as a program of its own, and the linker maps the segments of the traced program. An
+ * ET_EXEC has fixed addresses. The limit keeps these addresses below the memory of the dynamic
+ * linker. For an ET_DYN, the dynamic linker chooses a free area that is large enough for all
+ * segments. So the limit for a 64-bit ET_DYN only keeps the sums of addresses and sizes from
+ * overflowing.
  */
 static uint64_t greatest_end(const struct elf_file *file)
 {

@@ -52,8 +52,8 @@ _Static_assert(__builtin_offsetof(struct arch_regs, r9) == 2 * 8, "known to arch
  * The stack in arch_point_args: the program's registers, the data that the stub pushed, and the
  * program's own stack.
  *
- * @back: the return address, which is in the stub
- * @operands: the address of the struct point_operands minus @back
+ * @back: the address in the stub to which arch_point_args returns
+ * @operands: the distance in bytes from @back to the struct point_operands
  * @site: the address of the jump that leads from the program to the stub
  */
 struct arch_point {

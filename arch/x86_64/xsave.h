@@ -17,8 +17,8 @@
  * arch_init() sets these variables. arch_call_preserving_vectors() uses the variables when it saves
  * vector state.
  *
- * @arch_xsave_mask: components for XSAVE: x87, SSE, AVX and AVX-512, without AMX's tiles (8 KiB),
- *                   which libc does not touch. 0: there is only FXSAVE
+ * @arch_xsave_mask: the components that XSAVE saves: x87, SSE, AVX and AVX-512. AMX's tiles (8 KiB)
+ *                   are not saved, because libc does not touch the tiles. 0: there is only FXSAVE
  * @arch_xsave_bytes: room for these components, a multiple of 64
  */
 extern uint64_t arch_xsave_mask;

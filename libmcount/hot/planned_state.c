@@ -324,9 +324,8 @@ void planned_take_up(struct thread *t)
 
 	/*
 	 * If the new plan has the same era as p->plan (live_plan.era), the new plan only adds
-	 * functions. So p->now stays right. Each open call changed p->now when the call began. At
-	 * that time, conditions on arguments were checked, except in planned_push_unseen().
-	 * redo_frames() cannot check these conditions, because the arguments are gone.
+	 * functions, and p->now stays right. redo_frames() would be less exact: it cannot check
+	 * conditions on the arguments of open calls, because these arguments are gone.
 	 */
 	struct selection now = p->era == plan->era ? p->now : redo_frames(t, plan);
 

@@ -8,14 +8,15 @@
 #include "libmcount/hot/planned.h"
 
 /*
- * No member of struct thread stores the thread's state. state_set() sets the members that stubs
- * test: @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls. state_of() derives
- * the state from members of struct thread and struct planned. @calls is one of the members that
- * state_of() reads. A stub changes the state by storing another value in @calls.
+ * No member of struct thread stores the thread's state. state_of() derives the state from several
+ * members of struct thread and struct planned. @calls is one of these members: a stub changes the
+ * state by storing another value in @calls. state_set() sets the members that stubs test:
+ * @fast_limit, @fast_base, @drop_limit, @held_limit, @admitted and @calls.
  *
- * A thread is ALIKE or HELD while probe.plain is set and the thread has no struct planned. A thread
- * with a struct planned is settled (JUDGED, OUTSIDE or OUT) while each frame of the thread has a
- * struct planned_frame. planned_pass.h explains the other states.
+ * If probe.plain is set and the thread has no struct planned, the state is ALIKE or HELD. If the
+ * thread has a struct planned, and each of its frames has a struct planned_frame, the state is
+ * JUDGED, OUTSIDE or OUT. In these three states, the thread is called settled. planned_pass.h
+ * explains the other states.
  */
 enum thread_state {
 	THREAD_ALIKE,	/* each call within the limit of -D gets a frame and an immediate ENTRY */
@@ -32,9 +33,8 @@ enum thread_state {
 
 /*
  * Events that may change the state of a thread. The first four events are calls of functions whose
- * rule has a single effect. In CALL_OPT_IN and CALL_LET_IN, the rule opts the call in. In
- * CALL_OPT_OUT, the rule opts the call out (planned_pass.h). In CALL_LEFT_OUT, the rule
- * leaves the call out (PLAN_LEFT_OUT, utils/format/probe/plan.h).
+ * rule does only one thing. planned_pass.h explains the rules that opt a call in or out.
+ * PLAN_LEFT_OUT (utils/format/probe/plan.h) marks the rules that leave a call out.
  */
 enum thread_event {
 	CALL_OPT_IN,	/* a call that the function's rule opts in */
@@ -263,10 +263,10 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
  * HOT: changes the state of @t from @from to @next. Does not store members of @t that have the same
  * value in both states.
  *
- * When a settled thread becomes READY or OPEN, the limits are stored before @calls. When such a
- * thread becomes settled again, @calls is stored before the limits. So the limits of an open thread
- * are in force as long as @calls says that the thread is open. This is true even if a signal
- * handler leaves this function with longjmp(3).
+ * When a settled thread becomes READY or OPEN, the limits are stored before @calls. When the thread
+ * becomes settled again, @calls is stored before the limits. So while @calls says that the thread
+ * is not settled, the limits are in force. This is true even if a signal handler leaves this
+ * function with longjmp(3).
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)

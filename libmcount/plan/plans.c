@@ -383,10 +383,10 @@ static void begin_plan(const struct plan *settings)
 }
 
 /*
- * Applies @settings to the process, except for the settings that the first plan has fixed. A thread
- * that began under a plan without rules has no `struct planned`. When such a thread next calls a
- * hooked function, planned_begin_late() makes the struct. All calls of the thread that are open at
- * this moment count as recorded, because there were no rules that could exclude a call.
+ * Applies @settings to the process. Fixed settings stay (PLANS_FIXED_FLAGS). A thread that began
+ * under a plan without rules has no `struct planned`. When such a thread next calls a hooked
+ * function, planned_begin_late() makes the struct. All calls of the thread that are open at this
+ * moment count as recorded, because there were no rules that could exclude a call.
  */
 static void turn_plan(const struct plan *settings)
 {

@@ -11,9 +11,10 @@
 
 /*
  * COLD or SLOW. Conversations need only system calls: they take no lock of libc, allocate nothing,
- * and have no cancellation point. Any failure means "no recorder". A wait ends when no message has
- * come for ten seconds. If signals interrupt a wait, the wait may last up to 100 seconds. If
- * messages say that the recorder is at work, the wait goes on, but for at most about ten minutes.
+ * and have no cancellation point. After any failure, the caller goes on as if there were no
+ * recorder. A wait for a message ends after ten seconds, or after up to 100 seconds if signals
+ * interrupt the wait. Each message that says that the recorder is at work prolongs the wait, but to
+ * at most about ten minutes.
  *
  * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; channel_close() closes them

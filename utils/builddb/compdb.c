@@ -397,8 +397,8 @@ static int add_command(struct compdb *db, struct reading *reading)
 	/*
 	 * An unreadable response file may have named the sources. If the rest of the command names
 	 * no source, do not ignore the child processes: the compiler proper is a child process, and
-	 * the words of the response files are among the arguments of the compiler proper. If the
-	 * command only preprocesses, ignore the child processes, because they compile nothing.
+	 * its arguments contain the words of the response files. This does not apply to a command
+	 * that only preprocesses, because its child processes compile nothing.
 	 */
 	if (reading->nr_unread && !compile.nr_sources && compile.until != COMPILE_PREPROCESSED) {
 		note_unread(db, reading);

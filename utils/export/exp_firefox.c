@@ -12,9 +12,9 @@
 #include "utils/view/values/titles.h"
 
 /*
- * The profiler shows samples instead of calls. Each period in which no call or wait begins or ends
- * becomes a sample. The weight of the sample is the length of the period. A stack is a path of
- * calls.
+ * The profiler shows samples instead of calls. The beginnings and ends of calls and waits divide
+ * the time into periods. Each period becomes a sample. The weight of the sample is the length of
+ * the period. A stack is a chain of nested calls.
  *
  * @tree: the stacks. Each node below the root is the end of a stack; the node's member @calls is
  *        1 + the number of the stack

@@ -76,11 +76,11 @@ struct view_resume {
  * @events: gets successive events of one task, which are valid during the call only
  * @resume: called before the events of a part of @at->task. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
- * @mixed: called when the events of several tasks alternate in time. Gets events of several tasks,
- *         in the order of time. NULL: @events gets these events instead, a few events of one task
- *         in each call
- * @in_parts: the view also accepts tasks in windows of time: the first window of each task, then
- *            the second window of each task, and so on
+ * @mixed: gets the events of several tasks, in the order of time, if the events of these tasks
+ *         alternate. NULL: @events gets these events instead, a few events of one task in each
+ *         call
+ * @in_parts: the view also accepts the events in windows of time: first the events of each task in
+ *            the first window, then the events of each task in the second window, and so on
  */
 struct view {
 	int (*events)(void *self, const struct event_span *span, struct uft_err *err);
@@ -103,8 +103,8 @@ enum lane_state {
 /*
  * One task's sources and stages.
  *
- * @kernel: if the lane @has_kernel_calls: takes calls of kernel functions from @queued, and nests
- *          these calls
+ * @kernel: takes calls of kernel functions from @queued, and nests these calls. Used only if the
+ *          lane @has_kernel_calls
  * @others: the sources other than @user. At equal times, events of @user come first
  * @feed: the merger that fills @queued; NULL: there is none
  * @own_feed: a merger for this lane alone, on the heap; @feed then points to the same merger. NULL:
@@ -165,8 +165,9 @@ struct lane {
 };
 
 /*
- * @config: the given configuration. If the pipeline @is_filtered, stg_filter does the work of
- *          time_filter_ns, size_filter, depth and is_off, so these four are set to their defaults
+ * @config: the given configuration. If the pipeline @is_filtered, only stg_filter applies
+ *          time_filter_ns, size_filter, depth and is_off. In this case these four members are set
+ *          to their defaults
  * @kinds: the kinds of the sources whose files hold events of all tasks. The last element is NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: moves the events of the sources of @kinds to the lanes. In a growing recording, @feed is
@@ -185,9 +186,9 @@ struct lane {
  * @limit_ns: events after this time are not read; UINT64_MAX if the recording does not grow
  * @known_ns: growing recording: all events up to this time have been read into the queues of @feed.
  *            When @known_ns reaches @first_ns, @first_ns is final
- * @has_late_entries: growing recording: the ENTRY of a call may be written late, after events of
- *                    other sources that happened during the call. These events wait until the task
- *                    has written its next record
+ * @has_late_entries: growing recording: a task may write the ENTRY of a call late. So the events
+ *                    that other sources have for the task wait until the task has written its next
+ *                    record
  * @broken: the error of the first damaged file; the other files are still read
  * @runs_windows: the view gets the tasks in windows of time (pipeline_run_windows())
  * @is_stopped: any thread may set it. The run then ends at its current position, without an error

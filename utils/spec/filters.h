@@ -90,9 +90,9 @@ void filters_deinit(struct filters *filters);
  * matched no function. So if none of the specs with these actions has matched a function, no
  * call is kept.
  *
- * The result does not include actions of specs about functions of the kernel. Later specs may clear
- * an action of an earlier spec. If the action is cleared for every function that the earlier spec
- * has matched, the action of the earlier spec does not count for the result.
+ * The result does not include actions of specs about functions of the kernel. If later specs clear
+ * an action for every function that an earlier spec has matched, the action of the earlier spec
+ * does not count.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

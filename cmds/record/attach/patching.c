@@ -98,9 +98,11 @@ static int make_image(const struct strbuf *missing, struct strbuf *image)
 
 /*
  * Send the probe those patches of @all that the probe does not know. Then read the probe's list of
- * changes into a->text. Returns -EAGAIN when a thread of the process holds a lock that the probe
- * needs at this moment, or when the recorder cannot write the context of the stopped thread
- * (a->thread) to the memory of the process (attached_syscall()).
+ * changes into a->text. Returns -EAGAIN in two cases:
+ *
+ * - A thread of the process holds a lock that the probe needs.
+ * - The recorder cannot write the context of the stopped thread (a->thread) to the memory of the
+ *   process (attached_syscall()).
  */
 static int meet(struct attaching *a, const struct strbuf *all, struct uft_err *err)
 {

@@ -10,9 +10,9 @@
 #include "utils/view/values/eventtext.h"
 
 /*
- * Append @text between quotes. MEDIUM_SCRIPT is for a script element: it escapes the text so that
- * the text cannot end the element. MEDIUM_JSON is for answers of `utrail show`. Hidden characters
- * are made visible here, because the page shows its data unchanged.
+ * Append @text between quotes. With MEDIUM_SCRIPT, the text is for a script element, and is escaped
+ * so that it cannot end the element. With MEDIUM_JSON, the text is for an answer of `utrail show`.
+ * Hidden characters are made visible here, because the page shows its data unchanged.
  */
 void page_put_string(struct strbuf *out, enum medium medium, const char *text);
 

@@ -49,9 +49,10 @@ struct callable_range {
 };
 
 /*
- * The functions of all processes. Functions with the same name, file and line share one number. If
- * a filter has a condition, or values of calls are captured, Python functions share a number only
- * if they have equally many arguments. Only the control thread uses the struct.
+ * The functions of all processes. Functions with the same name, file and line share one number.
+ * There is an exception if a filter has a condition, or if values of calls are captured. In these
+ * two cases, Python functions share a number only if they also have equally many arguments. Only
+ * the control thread uses the struct.
  *
  * @next: the next number for a function that has no rule, and so belongs to no range; at least 1
  * @lowest: the lowest number of the ranges that can hold several functions. A new range of this
