@@ -319,7 +319,7 @@ void opts_deinit(struct opts *opts);
  * another negative errno with @err.
  *
  * The first word that is not an option is a command, or the PROGRAM of `live`. If there is no such
- * word, but --list-event is given, @opts->cmd is `live`. If there is neither, @opts->cmd is NULL.
+ * word, @opts->cmd is `live` with --list-event, and NULL without --list-event.
  * `help [COMMAND]` and `version` are parsed as --help and --version.
  */
 int opts_parse(struct opts *opts, int argc, char **argv, struct uft_err *err);

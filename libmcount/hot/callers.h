@@ -16,10 +16,10 @@
  * stack. So the probe replaces a return address only if the address lies in the text of a loaded
  * module. With PLAN_REPLACE_ANY, the return address may lie anywhere.
  *
- * The probe never replaces a return address in code that PLAN_CALLERS names. Outside of the range
- * at @low, the probe decides for whole pages: if a page contains any code that PLAN_CALLERS names,
- * no return address in the page is replaced. If the return address of a call is not replaced, the
- * end of the call is estimated (FRAME_KEPT in probe.h).
+ * The probe never replaces a return address in code that PLAN_CALLERS names. If a page outside of
+ * the range [@low, @low + @bytes) contains such code, no return address in this page is replaced.
+ * If the return address of a call is not replaced, the end of the call is estimated (FRAME_KEPT in
+ * probe.h).
  *
  * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
  *               may be replaced

@@ -24,10 +24,9 @@ struct thread *aside_enter(struct thread *t);
 void aside_flush(struct thread *t);
 
 /*
- * HOT: finds the thread state that records a call. While a hook of the thread runs, the aside, the
- * thread's second state (aside.c), records the call. Otherwise the thread's first state records the
- * call. Sets the guard of the state, and returns the state. Returns NULL when the call is not
- * recorded.
+ * HOT: finds the thread state that records a call. This is the aside (aside.c) while a hook of the
+ * thread runs, or else the thread's first state. Sets the guard of the state, and returns the
+ * state. Returns NULL when the call is not recorded.
  */
 static inline struct thread *guard_enter(void)
 {

@@ -22,9 +22,9 @@ static inline void guard_take(struct thread *t)
 
 /*
  * HOT: returns the time of the recording's clock in ns. Within a thread the returned time never
- * decreases. A measured time could be lower than the previous time for two reasons. The CPU may
- * reorder reads of the CPU's counter. clock_refit() fits the counter to the kernel's clock, and a
- * new fit may give lower times than the old fit.
+ * decreases. But a measured time can be lower than the previous time: the CPU may reorder reads of
+ * its counter, or a new fit of the counter to the kernel's clock (clock_refit()) may give lower
+ * times than the old fit.
  */
 static inline uint64_t hot_clock(struct thread *t)
 {

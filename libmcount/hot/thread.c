@@ -387,9 +387,9 @@ void thread_leave_ring(struct thread *t)
  * hook was interrupted.
  *
  * This function sets has_aside_records. When guard_leave() finds has_aside_records set at the end
- * of the hook, the thread leaves the private ring. If guard_leave() has read has_aside_records
- * before the fork, the next hook still writes to the private ring, and the records of the next hook
- * are lost.
+ * of the hook, the thread leaves the private ring. But guard_leave() may have read
+ * has_aside_records already before the fork. Then the thread leaves the private ring only at the
+ * end of its next hook, and the records of this next hook are lost.
  */
 static bool keep_ring_for_hook(struct thread *t)
 {

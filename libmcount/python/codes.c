@@ -4,9 +4,8 @@
 struct py_codes python_codes;
 
 /*
- * The index of the probe's extra value in code objects. The index must be 0. With a higher index,
- * other modules would have the lower indexes. When a code object is freed, the interpreter would
- * call functions of these modules with NULL (see has_others()).
+ * The index of the probe's extra value in code objects. The index must be 0. If the index is
+ * higher, another module has index 0, and the probe must store no extra values (see has_others()).
  */
 static intptr_t code_index = -1;
 

@@ -46,9 +46,9 @@ static inline const struct utrail_trace_recorder *fst_find_recorder(void)
  * Attach the recorder while the program's threads run, and declare all events of the program to the
  * recorder. Returns 0, or -EAGAIN when the caller must try again.
  *
- * @door: functions that call the recorder. Never freed. After the recorder has detached, end()
- *        still calls the recorder, because threads that have called begin() must call end(). The
- *        other functions do nothing after the detach
+ * @door: functions that call the recorder. Never freed. A thread may have called begin() before the
+ *        recorder detaches, and must then call end(). So end() calls the recorder even after the
+ *        detach. The other functions do nothing after the detach
  */
 int fst_recorded_came(const struct utrail_trace_recorder *door); /* with fst_lock_threads() held */
 int pxt_recorded_came(const struct utrail_trace_recorder *door);

@@ -1,10 +1,12 @@
 /*
  * Records entries and exits of functions as system events. A stream gets these events only if its
- * attributes request function events (utrail_trace_attr_setfunctions()). In the shared library,
- * library/meson.build gives a second name to each of the two functions at the end of this file.
- * Programs that are compiled with -finstrument-functions call the second names. In a static
- * library, the second names would take precedence over the probe's functions, and the probe would
- * see no calls.
+ * attributes request function events (utrail_trace_attr_setfunctions()).
+ *
+ * Programs that are compiled with -finstrument-functions call __cyg_profile_func_enter() and
+ * __cyg_profile_func_exit(). In the shared library, these are second names of the two functions at
+ * the end of this file (library/meson.build). The static library does not define these names,
+ * because they would take precedence over the same names in the probe. Then the probe would see no
+ * calls.
  */
 #include "posix/posix.h"
 

@@ -20,8 +20,8 @@ enum pxt_stop {
 };
 
 /*
- * The progress of a log. The log has all records of the stream before position @taken. Its first
- * bytes are in its file, the later ones in the buffer of struct pxt_log_part.
+ * The progress of a log. The log has all records of the stream before position @taken. The first
+ * bytes of the log are in the log's file. The other bytes are in pxt_log_part.buffer.
  *
  * @begin: the number of bytes of the log that are in the file
  * @pending: the number of bytes that are in the buffer
@@ -74,7 +74,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
  * @taken: the stream's records before this position are in the log
- * @settled: the length of the log up to the end of the records before @taken
+ * @settled: the length of the log when @taken was set. All records in this part are complete
  * @has_stop: an enum pxt_stop that describes only the content of the log. Records that are in the
  *         stream, but not in the log, do not change @has_stop
  * @owner: the process whose unfinished records will never be finished; 0: none

@@ -38,11 +38,12 @@ void fd_close_from(unsigned first);
 int file_open_regular(const char *path, struct uft_err *err);
 
 /*
- * Like file_open_regular(), for a name that was read from an untrusted file. Only regular files
- * that are not empty are opened, because the opening of a device may already have an effect. Files
- * of procfs, sysfs and the like are refused (-EINVAL), because a read may remove the data of such a
- * file. Links of procfs to files and directories of this process, such as /proc/self/cwd, are
- * refused, too (-ELOOP, since Linux 5.6).
+ * Like file_open_regular(), for a name that was read from an untrusted file. Other files than
+ * regular files are refused before they are opened, because the opening of a device may already
+ * have an effect. Files of procfs, sysfs and the like are refused, because a read may remove the
+ * data of such a file. Empty files are refused, because files of tracefs and debugfs have the size
+ * 0. In all these cases, the error is -EINVAL. Links of procfs to files and directories of this
+ * process, such as /proc/self/cwd, are refused, too (-ELOOP, since Linux 5.6).
  */
 int file_open_strange(const char *path);
 

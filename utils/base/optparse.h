@@ -76,8 +76,9 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
  * @given: given[i] is true when the option in rows[i] was given; may be NULL
- * @cmds: bits of commands. If several options have the same letter, the first option for these
- *         commands counts. If none is for these commands, the first of all counts
+ * @cmds: bits of commands. If several options have the same letter, the letter means the first of
+ *         them that one of these commands accepts. If these commands accept none of them, the
+ *         letter means the first one in @rows
  * @last, @last_text: the last option whose argument was a separate word, and that argument; NULL:
  *         there is no such option
  */

@@ -45,10 +45,10 @@ struct arg_type {
 
 /*
  * A string is stored as its length in 16 bits, then its bytes without NUL. At most
- * ARGBLOB_STRING_MAX bytes are stored. If a C string or std::string has more bytes,
- * ARGBLOB_STRING_CUT replaces the last stored bytes. In a string of exactly ARGBLOB_STRING_MAX
- * bytes, ARGBLOB_STRING_CUT replaces the last bytes too, except in a box (capture.h). The pointer
- * NULL is stored as ARGBLOB_NULL, which is not valid text.
+ * ARGBLOB_STRING_MAX bytes are stored. If a C string or std::string has ARGBLOB_STRING_MAX bytes or
+ * more, ARGBLOB_STRING_CUT replaces the last stored bytes. But in the content of a container
+ * (CAPTURE_BOX in capture.h), a string of exactly ARGBLOB_STRING_MAX bytes is stored unchanged. The
+ * pointer NULL is stored as ARGBLOB_NULL, which is not valid text.
  *
  * The probe makes texts of Python's values. If a text is longer than its limit, the text is cut,
  * and ends in ARGBLOB_STRING_CUT. The limit is ARGBLOB_STRING_MAX, or less if many arguments of the

@@ -370,9 +370,10 @@ ssize_t pipeline_load_group(struct pipeline *pipe, size_t first, struct uft_err 
 void pipeline_drop_group(struct pipeline *pipe, size_t first, size_t end);
 
 /*
- * Run all lanes that have events of other sources than <tid>.dat. In each window of time, these
- * lanes run one after the other. So each of the other files is read only once, and not once for
- * each lane. pipeline_load_group() later skips these lanes.
+ * Run all lanes that have events from files other than <tid>.dat. Such a file, for example one with
+ * kernel events, may have events of many lanes. In each window of time, the lanes run one after the
+ * other. So each such file is read only once, and not once for each lane. pipeline_load_group()
+ * later skips these lanes.
  *
  * Does nothing if no calls of kernel functions were recorded, if the events fit into @held_bytes,
  * or if @view does not accept tasks in parts. Returns 0, or a negative errno with @err.

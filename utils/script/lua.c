@@ -259,8 +259,8 @@ static int set_path(struct runner *run, const struct script_config *config)
 
 /*
  * Set the global table `arg` as luajit(1) does: element 0 is the script's path, and config->args
- * begins at element 1. Also set elements of Lua's registry: the constants of enum place are the
- * indexes of these elements. The elements of the script's functions are not set here.
+ * begins at element 1. Also set the elements of Lua's registry from PLACE_HANDLER to PLACE_NAMES.
+ * take_functions() sets the elements before PLACE_HANDLER, which hold the script's functions.
  */
 static int set_surroundings(struct runner *run, const struct script_config *config,
 			    struct uft_err *err)

@@ -15,7 +15,8 @@
  * The bytes from offset @at up to, but not including, offset @end are unread. The offsets count
  * from @bytes, or from the beginning of the file @fd if @bytes is NULL.
  *
- * @start: the offset in the file at which the packed form of @bytes begins; used in messages
+ * @bytes: an unpacked section; NULL: the bytes are read from the file
+ * @start: for messages: the offset in the file at which the packed (compressed) section begins
  */
 struct tracedat_cursor {
 	int fd;

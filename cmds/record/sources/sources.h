@@ -12,8 +12,8 @@
  * The common part of all sources. The struct of each source, for example struct perf, has this
  * struct as a member.
  *
- * @save: write the current data. In a flight recording, write the kept data. Returns 0 or the first
- *        error
+ * @save: write the current data. In a flight recording, write the newest data, which the source has
+ *        kept. Returns 0 or the first negative errno
  * @finish: save, and end the source. Returns the same values as @save
  */
 struct source {

@@ -1,8 +1,9 @@
 /*
  * Stores a task's calls in blocks of a nameless file, for quick searches by time. For each block,
- * the store keeps a short list of the block's calls in memory. This list is called a sum. Each sum
- * of a higher level is a short list of the calls in several sums of the level below. A sum leaves
- * out calls that are too short to be seen (doc/internals/show.md, "Recordings in parts").
+ * the store keeps a short list of the block's calls in memory. This list is called a sum. The sums
+ * of the blocks are the lowest level. On each higher level, a sum is a short list of the calls in
+ * several sums of the level below. A sum leaves out calls that are too short to be seen
+ * (doc/internals/show.md, "Recordings in parts").
  */
 #ifndef UTRAIL_CMDS_SHOW_CALL_STORE_H
 #define UTRAIL_CMDS_SHOW_CALL_STORE_H
@@ -103,8 +104,8 @@ struct store_level {
  * The caller sets @file. All other members start as zeros. call_store_deinit() frees the members.
  *
  * @last: the latest calls, which are not in a block
- * @crossing: the calls that began before the time range of their block. The range starts when the
- *         first call of the block ends (store_sum.from_ns)
+ * @crossing: the calls that began before the time range of their block. The range starts at the
+ *         earliest end of a call in the block (store_sum.from_ns)
  * @open: calls that have not ended
  */
 struct call_store {

@@ -71,9 +71,9 @@ _Static_assert(sizeof(struct capture_step) == 8, "capture_step is laid out witho
  *   text                  its length (two bytes), then its bytes
  *   optional, pointer     a presence byte, then the value
  *   variant               an index byte, then the value
- *   container             the number of elements (four bytes; BOX_WILD: invalid, BOX_MANY:
- *                         unknown), the number of elements in the box (two bytes), then the
- *                         elements in the box
+ *   container             the number of elements (four bytes), the number of elements in the box
+ *                         (two bytes), then the elements in the box. BOX_WILD as the first number:
+ *                         the container is invalid. BOX_MANY: its number of elements is unknown
  */
 enum box_place {      /* @narrow of CAPTURE_BOX */
 	BOX_POINTED,  /* the object's address is in the word @index */

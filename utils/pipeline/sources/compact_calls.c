@@ -94,8 +94,8 @@ NOINLINE static bool payload_step(const struct stg_calls *calls, struct compact_
 
 /*
  * HOT: read ENTRYs of functions that cursor->named knows, and EXITs that end the innermost open
- * call. The loop ends at any other item of the block. If the loop has already decoded this item as
- * an ENTRY or EXIT, *@odd gets the ENTRY or EXIT, and *@is_read becomes true.
+ * call. The loop ends at any other item of the block. If this item is an ENTRY or EXIT that the
+ * loop has already decoded, the loop stores it in *@odd, and sets *@is_read.
  */
 static size_t fast_calls(struct stg_calls *calls, struct compact_cursor *cursor,
 			 struct compact_state *at, struct event *events, size_t max,

@@ -98,9 +98,10 @@ static ssize_t take_others(struct lane *lane, const struct next_other *next, uin
 
 /*
  * Find the next event of the other sources (*@other), and read the records up to the time of this
- * event. A task writes no records inside of kernel functions. If calls of kernel functions are open
- * before a record, read_records() does not read the record, but adds an EXIT for each of these
- * calls. The next call of read_records() reads the record.
+ * event. A task writes no records inside of kernel functions. So each open call of a kernel
+ * function must end before the next record. If such calls are open when the next record is due,
+ * read_records() only adds an EXIT for each of these calls. The next call of read_records() reads
+ * the record.
  */
 static ssize_t read_records(struct lane *lane, struct next_other *other, uint64_t limit_ns,
 			    struct event *events, size_t max, struct uft_err *err)

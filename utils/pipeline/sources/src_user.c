@@ -443,8 +443,8 @@ static bool ends_here(const struct src_user *src)
 
 /*
  * Returns the length of the payload at @at. The length follows from the specification of the
- * function's arguments or return value. Returns 0 if there is no specification, or if neither a
- * record nor the end of the buffer (ends_here()) follows a payload of this length.
+ * function's arguments or return value. After the payload, there must be a record, or the end of
+ * the buffer if ends_here() is true. Otherwise, or if there is no specification, returns 0.
  */
 static size_t known_payload(struct src_user *src, const struct record *rec, size_t at)
 {
@@ -703,10 +703,10 @@ static bool is_declared(const struct record *rec)
 }
 
 /*
- * Returns the offset in the buffer up to which records can be read. If no record continues after
- * the end of the buffer (ends_here()), the offset is the end of the buffer. Otherwise the longest
- * payload and a record have room between the offset and the end of the buffer. So if a record ends
- * at the offset or before the offset, the record's whole payload is in the buffer.
+ * Returns the offset in the buffer up to which records can be read. If ends_here() is true, this is
+ * the end of the buffer. Otherwise, the rest of the buffer after the offset has room for the
+ * longest payload and one more record. So if a record ends at or before the offset, the record's
+ * whole payload is in the buffer.
  */
 static size_t plain_stop(const struct src_user *src)
 {

@@ -5,9 +5,9 @@
 
 /*
  * Prototypes from the manual pages (sections 2 and 3), POSIX.1-2017 and the Itanium C++ ABI
- * (operator new and delete). uftrace has a similar table, and compares demangled names. So each row
- * for an operator in uftrace's table applies to all overloads of this operator. To agree with
- * uftrace, all overloads of an operator have the same @args and @retval here (struct autoargs).
+ * (operator new and delete). In this table, all overloads of an operator have the same @args and
+ * @retval (struct autoargs), as in uftrace: a row of uftrace's table applies to all overloads of an
+ * operator.
  */
 
 /* clang-format off */

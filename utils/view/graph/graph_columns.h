@@ -30,9 +30,9 @@ extern const struct graph_table graph_func_table;
 extern const struct graph_table graph_task_table;
 
 /*
- * Find the calls below @root to all functions with the name @func, and add these calls to @sum. In
- * @sum, all found calls to the same function share one node. A found call inside another found call
- * counts only as a part of the outer call. Returns 0 or -ENOMEM.
+ * Find the nodes below @root whose function has the name @func. Add these nodes, with all nodes
+ * below them, to @sum. Found nodes of the same function become one node of @sum. A found node
+ * below another found node is not added a second time. Returns 0 or -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 
