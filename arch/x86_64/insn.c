@@ -195,7 +195,7 @@ static bool is_near(const struct insn_code *out, uint64_t target, unsigned behin
 }
 
 /*
- * Appends a 32-bit displacement to @out, and the displacement's offset in @out to out->fixes. The
+ * Appends a 32-bit displacement to @out. Adds the offset of the displacement to out->fixes. The
  * displacement is @target minus the address directly after the displacement. This address is
  * computed as if the first byte of @out were at the address out->from.
  */
@@ -263,10 +263,10 @@ static int move_direct(struct move *m)
 	bool good;
 
 	/*
-	 * The new displacement must reach the target. The displacement will end at most
-	 * INSN_CODE_MAX bytes after the present end of @out, because @out has no more room. To be
-	 * safe, the check uses twice this distance. If the nearest and the farthest place are both
-	 * near the target, each place in between is near.
+	 * The new displacement must reach the target. Since @out holds at most INSN_CODE_MAX bytes,
+	 * the displacement ends at most INSN_CODE_MAX bytes after the present end of @out. To be
+	 * safe, the check allows twice this distance. If the target is near both ends of this
+	 * range, the target is also near each address between them.
 	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);

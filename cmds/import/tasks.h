@@ -16,7 +16,7 @@
  * @is_new_process: this is the first task with its pid in the recording, so a session must be made
  * @records, @payloads: bytes that are to be written to <tid>.dat and <tid>.evt
  * @is_written: <tid>.dat and <tid>.evt exist
- * @next: another task with the same key
+ * @next: another task with the same key in import_tasks.by_origin
  */
 struct import_task {
 	struct fst_origin origin;

@@ -113,8 +113,8 @@ static uint64_t target_of(const struct plan_patch *plan, uint64_t at,
 	/*
 	 * A stub of arch_write_entry_stub() is entered at the offset ARCH_ENTRY_STUB_START. The
 	 * stub of a patch with PLAN_PATCH_SILENT contains only the moved code, and is entered at
-	 * its first byte. If no code was moved, this stub is empty, and the patch leads to the stub
-	 * of the next patch. The next stub begins at @at, and its patch has the same plan->what.
+	 * its first byte. If no code was moved, this stub is empty. The stub of the next patch then
+	 * begins at @at, and both patches lead to it. Both patches have the same plan->what.
 	 */
 	return at + (plan->what == PATCH_ENTRY && (head_bytes(plan) || !plan->len)
 			     ? ARCH_ENTRY_STUB_START

@@ -76,9 +76,9 @@ static bool has_gil(void)
 
 /*
  * Called after the program's signal handler. If CPython's flag (breaker.h) is raised, and this
- * thread is the main thread and lacks the GIL, lowers the flag. Besides a signal, there are two
- * reasons to raise the flag: @INTERPRETER_DROP and @INTERPRETER_RAISE. Reads these two values after
- * lowering the flag, and raises the flag again if at least one of the two values is not 0.
+ * thread is the main thread and lacks the GIL, lowers the flag. Then reads @INTERPRETER_DROP and
+ * @INTERPRETER_RAISE, which are the reasons to raise the flag without a signal. If one of them is
+ * not 0, raises the flag again.
  *
  * Other threads set @INTERPRETER_DROP or @INTERPRETER_RAISE before they raise the flag. If this
  * function read the two values before lowering the flag, the function could miss a new value.

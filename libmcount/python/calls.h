@@ -19,7 +19,8 @@ int calls_take_event(struct py_object *self, struct py_frame *frame, int event,
 /*
  * Called with the GIL, for events of sys.monitoring that calls_fast.h does not handle.
  * calls_begin_code(): a call of @code begins or goes on. calls_end_code(): a call of @code ends or
- * yields. Both return false if the interpreter need not report events at this place of @code again.
+ * yields. Both return false if the interpreter need not report this event again for the same
+ * instruction of @code.
  *
  * @result: the returned or yielded object, or NULL
  */

@@ -17,7 +17,7 @@
  * fault_copy_careful() or fault_copy_string_careful(). These events may change the mask:
  *
  * - a call of a function that fault.c interposes, such as sigprocmask(2)
- * - the start or the end of a program's handler that the probe's handler calls
+ * - a call of the program's handler by the probe's handler, and the return from this call
  * - longjmp(3) and its relatives, setcontext(3), swapcontext(3)
  *
  * After each of these events, the thread looks at its mask again before its next read.

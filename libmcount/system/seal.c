@@ -29,8 +29,8 @@ static const uint16_t to_handle[] = { SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_
 
 /*
  * System calls that the probe needs to talk with the recorder, and to obey the recorder's orders.
- * Functions of libc that the probe calls may make some of these calls. A program is recorded from
- * its beginning only if the program's filters allow all these calls.
+ * The probe makes some of them through functions of libc. A program is recorded from its beginning
+ * only if the program's filters allow all these system calls.
  */
 static const uint16_t to_talk[] = {
 	SYS_socket,	   SYS_connect,	       SYS_sendto,	 SYS_recvmsg,

@@ -12,9 +12,10 @@
 
 /*
  * When a recorder detaches, the recorder's code is unmapped. At that time no thread may be
- * executing this code. Therefore threads call the recorder by a jump: one instruction that reads
- * its target from fst_door_cells. A recorder that is about to detach looks for threads that have
- * executed the jump and have not returned from the recorder.
+ * executing this code. So before a recorder detaches, the recorder looks for threads that have
+ * entered its code and have not returned. A thread enters the code by a single instruction: a jump
+ * that reads its target from fst_door_cells. So a thread that has read the target has also entered
+ * the code.
  */
 enum {
 	DECLARE,

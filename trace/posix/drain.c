@@ -166,12 +166,14 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 }
 
 /*
- * Skips the unfinished record at the tail if the record's writer is dead. Two kinds of writers seem
- * alive, but may never finish the record: a stopped writer, and a dead writer whose pid now belongs
- * to a new process. So when the stream ends, each flush of the log waits at most WAITS_MAX times.
- * If the record is still unfinished after these waits, only the stream's last flush skips the
- * record. The stream does not run any more, so no other record gets the cells of the skipped
- * record. Returns true if the caller must look at the tail again.
+ * Skips the unfinished record at the tail if the record's writer is dead. Returns true if the
+ * caller must look at the tail again.
+ *
+ * Two kinds of writers seem alive, but may never finish the record: a stopped writer, and a dead
+ * writer whose pid now belongs to a new process. So when the stream ends, a flush of the log waits
+ * for the record, but at most WAITS_MAX times. After these waits, the stream's last flush skips the
+ * record, and an earlier flush leaves the record. The last flush may skip the record because the
+ * stream has stopped: no new record gets the cells of the skipped record.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)

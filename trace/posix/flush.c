@@ -255,8 +255,8 @@ static void free_flusher(struct pxt_handle *handle)
 /*
  * Closes the log in a forked child. If a signal handler has forked, the child may go on with the
  * flush that the handler interrupted. In this case /dev/null takes the descriptor number of the
- * log. Otherwise the program could open a file with this number, and the flush would write to this
- * file.
+ * log. If the number were free, the program could open a file with this number, and the flush would
+ * write to this file.
  */
 void pxt_flusher_forget(struct pxt_handle *handle)
 {

@@ -184,9 +184,9 @@ static struct pxt_registry *join_now(void)
  * Joins POSIX Trace: finds or makes the registry and the names of this process. Returns true when
  * the process has a registry.
  *
- * @waits: matters while another thread is in this function. true: waits for the other thread, for
- *         some seconds at most; false: does not wait. If the other thread is still in this function
- *         afterwards, returns false
+ * If another thread is in this function, and @waits is true, waits some seconds at most for that
+ * thread. If @waits is false, does not wait. Returns false if the other thread is still in this
+ * function.
  */
 static bool join(bool waits)
 {
@@ -320,9 +320,9 @@ static void in_child(void)
 }
 
 /*
- * If this process or its parent has a registry, calls pxt_join() at the start of the process.
- * Later, the parent may have ended, and pxt_join() would not find the streams that the process
- * inherits. All other processes call pxt_join() at their first event.
+ * If this process or its parent has a registry, calls pxt_join() at the start of the process. A
+ * later call could be too late: after the parent has ended, pxt_join() does not find the streams
+ * that the process inherits. All other processes call pxt_join() at their first event.
  */
 static void join_if_traced(void)
 {

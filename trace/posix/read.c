@@ -130,8 +130,8 @@ static void end_waiting(void *argument)
 /*
  * Reads an event. If there is no event, the function waits for an event, unless @reading has
  * WAITS_NOT. Before the first wait, the function announces the wait, and then looks for an event
- * once more. Without this second look, the function could miss an event of a writer that has not
- * seen the announcement, because such a writer does not wake the waiting threads.
+ * once more. A writer that has not seen the announcement wakes no waiting thread. The second look
+ * finds the event of such a writer.
  */
 static int read_event(struct waiting *waiting, const struct reading *reading, int *unavailable)
 {

@@ -10,7 +10,8 @@
 /*
  * @next: for callers that keep several formats in a list
  * @has_calls: the format has directives that call functions of the program (%I, %J)
- * @values: the kinds (enum fst_kind) of the pieces that take a value, in their order, followed by 0
+ * @values: the kinds (enum fst_kind) of the pieces that take a value, in the order of the pieces. A
+ *          0 ends the list
  * @is_plain: the format has no directives that call functions, and no directives for the process or
  *            the thread (%P, %T)
  */

@@ -15,7 +15,7 @@
  * @bytes: 1, 2, 4 or 8; 0: another size, or unknown
  * @is_float: a floating point number of 4 or 8 bytes
  * @operand: the place; OPERAND_UNKNOWN when it is uncertain, or @bytes is 0
- * @is_address: the value is an address in the file: the address of @operand.symbol plus a number
+ * @is_address: the value is an address in the file, namely that of @operand.symbol plus a number
  */
 struct sdt_arg {
 	uint8_t bytes;

@@ -19,9 +19,9 @@ struct watch_spec {
 };
 
 /*
- * Parse the items of @text, separated by ';'. Each item is "cpu" or "var:NAME". Returns 0, or a
- * negative error with @err. For any other item, returns -ERR_USAGE, and the text in @err names the
- * item's column. If memory is short, returns -ENOMEM. After an error, @out is unchanged.
+ * Parse the items of @text, separated by ';'. A valid item is "cpu" or "var:NAME". Returns 0, or a
+ * negative error with @err. If an item is invalid, returns -ERR_USAGE, and the text in @err names
+ * the item's column. If memory is short, returns -ENOMEM. After an error, @out is unchanged.
  */
 int watch_spec_parse(const char *text, struct watch_spec *out, struct uft_err *err);
 void watch_spec_deinit(struct watch_spec *spec);

@@ -26,9 +26,10 @@
 #define PUT_IN_WAIT_US 1000
 
 /*
- * Write the patches into the program's text. A thread within the bytes of a patch can prevent the
- * write. After PUT_IN_TRIES attempts, the patches that are still prevented are left out. The probe
- * then counts the missing patches, and raises the semaphores of the program's events.
+ * Write the patches into the program's text. While a thread is within the bytes of a patch, it may
+ * be impossible to write this patch. After PUT_IN_TRIES attempts, the unwritten patches are left
+ * out. The probe then counts the missing patches, and raises the semaphores of the program's
+ * events.
  */
 static int put_text_in(struct attaching *a, struct uft_err *err)
 {

@@ -130,8 +130,8 @@ bool attaching_is_anybody_about_to_enter(const struct attaching *a)
  * code calls the probe.
  *
  * If a recorder was killed while it attached, a thread may still be in the probe. This thread may
- * make new references to the probe after ATTACH_WITHDRAW. So after each wait for a thread in the
- * probe, ATTACH_WITHDRAW is repeated.
+ * make new references to the probe after ATTACH_WITHDRAW. So whenever this function has waited for
+ * such a thread, the function repeats ATTACH_WITHDRAW.
  */
 static int wait_until_empty(struct attaching *a, struct uft_err *err)
 {

@@ -116,10 +116,9 @@ static void choose_functions(struct finding *f, const struct known_functions *kn
 
 /*
  * Stores in each rule whether the rule matches a function that can be patched. If a matching
- * function is chosen, but cannot be patched, the reason is also stored in the rule. For a function
- * that is not chosen, for example because of a rule "!FUNC", no reason is stored. An unchosen
- * function of the kind FUNCTION_WHOLE is assumed to be patchable, and any other unchosen function
- * is assumed to be unpatchable.
+ * function is chosen, but cannot be patched, the reason is also stored in the rule. A function may
+ * be unchosen, for example because of a rule "!FUNC". An unchosen function counts as patchable if
+ * its kind is FUNCTION_WHOLE. No reason is stored for unchosen functions.
  */
 static void note_matches(struct finding *f, const struct known_functions *known, const bool *chosen)
 {

@@ -30,8 +30,9 @@ struct store_dir {
  * @path is already a recording, or an empty directory, the directory is renamed to <path>.old. The
  * renamed directory replaces an older <path>.old.
  *
- * Returns 0 or a negative errno. Any other existing @path is an error. An older <path>.old is an
- * error when it has files that no recording has, is a link, or is being recorded into.
+ * Returns 0 or a negative errno. The function fails if @path exists, and is neither a recording nor
+ * an empty directory. The function also fails if an older <path>.old is not such a directory, is a
+ * link, has a file that is not a file of a recording, or is being recorded into.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

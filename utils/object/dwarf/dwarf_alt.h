@@ -33,8 +33,9 @@ struct dwarf_alt {
 
 /*
  * If the program of @dwarf names a shared file, give this file to @dwarf. The caller must not read
- * from @dwarf before this call, and must end @dwarf before dwarf_alt_close(). If the file is
- * refused, references to the file lead nowhere. Returns false when memory is short.
+ * from @dwarf before this call, and must end @dwarf before dwarf_alt_close(). If
+ * debug_file_open_shared() fails, references to the file lead nowhere. Returns false when memory is
+ * short.
  */
 bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf);
 void dwarf_alt_close(struct dwarf_alt *alt);

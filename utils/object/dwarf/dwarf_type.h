@@ -165,9 +165,10 @@ uint32_t dwarf_array_elements(struct dwarf_loader *loader, Dwarf_Die *array, uin
  * bit-field has @width bits, and begins at bit @shift of these bytes, counted from the lowest bit.
  *
  * dwarf_member_bits() stores the place of @member in @bits. Returns false when @member is no
- * bit-field, or when the place of @member is unknown. If the struct that contains @member is a part
- * of a larger struct, @base is the offset of this part in the larger struct, and the stored place
- * is relative to the larger struct. Otherwise @base is 0.
+ * bit-field, or when the place of @member is unknown.
+ *
+ * @base: the offset of the struct of @member in a larger struct, or 0 if there is no larger struct.
+ *        The stored place is relative to the larger struct
  */
 struct dwarf_bits {
 	uint32_t offset;

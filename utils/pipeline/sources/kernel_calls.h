@@ -43,8 +43,8 @@ struct kernel_frame {
  * - Calls that were entered before the recording are left out.
  * - A call whose return was lost ends at the latest possible time.
  * - The clocks of the probe and of the kernel differ. So a call of the kernel may seem to contain a
- *   record of the task. In this case, if the times of the kernel's event and of the record differ
- *   by less than KERNEL_CALLS_SKEW_NS, this source corrects the time of the kernel's event.
+ *   record of the task. This source then corrects the time of the kernel's event, but only by less
+ *   than KERNEL_CALLS_SKEW_NS.
  * - The kernel reports SCHED_IN within the first call that is entered after SCHED_OUT
  *   (finish_task_switch). This source delivers SCHED_IN before that call, so the self time of
  *   that call does not include the time off the CPU.
@@ -80,8 +80,9 @@ void kernel_calls_deinit(struct kernel_calls *calls);
  * HOT: merge two lists of calls by time, and write the result to @events. One list has the calls in
  * the task's records (@calls->user). The other list has the kernel's calls in the task's queue
  * (@calls->queued). At most @max events are written, and no event is later than @limit_ns. The
- * merge stops before a record with a payload, before an event that is not a call, and where calls
- * do not nest or the clocks differ.
+ * merge stops before a record with a payload, and before an event that is not a call. The merge
+ * also stops where calls do not nest, and before an event whose time must be corrected
+ * (KERNEL_CALLS_SKEW_NS).
  *
  * Returns the number of written events. If the number is 0, the next event must be read from
  * @calls->source or from @calls->user.

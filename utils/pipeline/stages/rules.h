@@ -13,12 +13,11 @@
  * @has_locations: some filter is about source files
  * @actions: the flags (enum trigger_flags) of the actions that have an effect; other actions are
  *         ignored
- * @uses: the flags of @actions that the filters and triggers use. If a filter or trigger matches a
- *        function of the recording, all its flags are in @uses. Without a match, a filter or
- *        trigger for kernel functions adds no flags. Any other filter or trigger without a match
- *        adds its flags in FILTERS_OPT_IN. If the recording may grow, all filters and triggers
- *        add all their flags. A flag that later triggers clear or replace may be left out
- *        (clearing_left())
+ * @uses: the flags of @actions that are in use:
+ *        - the flags of each filter or trigger that matches a function of the recording, or may
+ *          match a function later because the recording grows. Flags that later triggers clear or
+ *          replace may be missing (clearing_left())
+ *        - the flags that filters_opt_in() returns, also without a match
  * @tables: one for each reader (session.h), so that no reader waits for another
  */
 struct func_rules {

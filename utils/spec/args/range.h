@@ -29,7 +29,7 @@ struct time_range {
 
 /*
  * Parse "A~B", where each side may be empty (doc/facts/language.md, "Times and sizes"). Returns 0,
- * or -EINVAL with the error message in @err, and an unchanged @range.
+ * or -EINVAL with the error message in @err. After an error, @range is unchanged.
  *
  * A value with a unit ("1.5ms") is the time since the first record. A value without a unit
  * ("146.307278384") is a timestamp in seconds.
