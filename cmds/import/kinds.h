@@ -39,10 +39,10 @@ struct import_kinds {
 };
 
 /*
- * Returns the event of @line, and adds the keys in @line to the event. Returns NULL when there is
- * not enough memory, or when there is no room: there are too many events, or the names and keys of
- * all events are too long in total. @is_full is set to true when there is no room, and to false
- * when there is not enough memory.
+ * Returns the event of @line, and adds the keys in @line to the event. Returns NULL on failure.
+ *
+ * @is_full: after a failure, true if there are too many events, or if the names and keys of all
+ *           events are too long in total. False if there is not enough memory
  */
 struct import_kind *import_kinds_get(struct import_kinds *kinds, const struct fst_line *line,
 				     bool *is_full);

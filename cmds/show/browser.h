@@ -34,8 +34,8 @@ void browser_command_deinit(struct browser_command *command);
  * try, or a negative errno.
  *
  * The returned process ends with status 0 when a browser has accepted the address. Browsers get
- * empty standard descriptors and no other descriptors. The terminal of utrail sends no signals to
- * the browsers.
+ * /dev/null as standard input, output and error, and get no other descriptors. The terminal of
+ * utrail sends no signals to the browsers.
  */
 pid_t browser_start(const char *address);
 

@@ -45,9 +45,9 @@ struct follow_view {
 };
 
 /*
- * Open the recording in @data. If --follow is given and the recorder is still running, the function
- * waits for the first records of the recording, sets @grows to true and fills @follow. Otherwise
- * the function sets @grows to false.
+ * Open the recording, and fill @data. If --follow is given and the recorder is still running, the
+ * function waits for the first records of the recording, sets @grows to true and fills @follow.
+ * Otherwise the function sets @grows to false.
  *
  * Returns 0 on success, CMD_NO_DATA when the recording has no records or cannot be opened, or a
  * negative errno. @data is open only after success.

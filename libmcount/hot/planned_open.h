@@ -87,8 +87,8 @@ static inline bool planned_leave_captured(struct thread *t, const struct arch_re
 bool planned_leave_admitted(struct thread *t);
 
 /*
- * Ends the innermost frame of a thread in the state THREAD_OPEN or THREAD_BARRED, if the frame is
- * thread->fast_base and not planned.open_base. The fast paths of the stubs and of hot/fast.h end
+ * Ends the innermost frame if it is thread->fast_base and is not planned.open_base. The thread must
+ * be in the state THREAD_OPEN or THREAD_BARRED. The fast paths of the stubs and of hot/fast.h end
  * the frames above thread->fast_base. Returns false when nothing was done.
  */
 static inline bool planned_leave_open(struct thread *t, const struct arch_regs *regs)

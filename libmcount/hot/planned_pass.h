@@ -14,13 +14,17 @@
  * opted in if its function has PLAN_FILTER. A call is opted out if its function has PLAN_NOTRACE. A
  * call is unfinished until the call returns.
  *
- * A thread can be open only while no unfinished call is opted out, and no ENTRY is held back. With
- * -t, time= or -C, the probe holds back ENTRYs until it knows if the calls will be recorded. If the
- * plan has PLAN_OPT_IN_FILTER, a thread can be open only within a call that is opted in. In an open
- * thread, a call of a function without a rule is recorded as if there were no plan. In this state,
- * thread->calls is planned.pass, and the fast paths push and pop frames as without a plan. The fast
- * paths work only while probe_skips is true. To announce a new plan, the recorder clears
- * probe_skips (plan_update.h).
+ * In an open thread (THREAD_OPEN), a call of a function without a rule is recorded as if there were
+ * no plan. In this state, thread->calls is planned.pass, and the fast paths push and pop frames as
+ * without a plan. The fast paths work only while probe_skips is true. To announce a new plan, the
+ * recorder clears probe_skips (plan_update.h).
+ *
+ * A thread can be open only while all of these conditions hold:
+ *
+ * - No unfinished call is opted out.
+ * - No ENTRY is held back. With -t, time= or -C, the probe holds back ENTRYs until it knows if the
+ *   calls will be recorded.
+ * - If the plan has PLAN_OPT_IN_FILTER, at least one unfinished call is opted in.
  *
  * When a fast path pushes a frame, the frame has no struct planned_frame. planned.open_base is the
  * innermost frame with such a struct. By counting the frames above planned.open_base, the probe can

@@ -238,9 +238,9 @@ static int64_t begin_being_recorded(const char *address)
 
 /*
  * Each shared library contains code from the C library's start file crti.o. When the library is
- * loaded, this code calls __gmon_start__(). The probe is loaded before the program starts. Without
- * this hidden function, the probe would call the __gmon_start__() of a program that was built with
- * -pg.
+ * loaded, this code calls __gmon_start__(). In the probe, the code calls the hidden function below,
+ * which does nothing. Without the hidden function, the code would call the __gmon_start__() of a
+ * program that was built with -pg, although the program has not started yet.
  */
 __attribute__((visibility("hidden"))) void __gmon_start__(void);
 void __gmon_start__(void)

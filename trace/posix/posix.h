@@ -98,7 +98,7 @@ enum pxt_wants {
  * @gap_ns: the time of that event
  * @clear_at: records that begin before this position are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: 0; or, if pxt_close_stream() has closed the stream, the earlier value of @run with
+ * @run_at_end: 0 until pxt_close_stream() closes the stream. Then the earlier value of @run, with
  *              the bit PT_WAS_CLOSED added
  */
 struct pxt_stream {
@@ -356,10 +356,10 @@ uint32_t pxt_names_open(struct pxt_names *names, const char *text);
 const char *pxt_names_get(const struct pxt_names *names, uint32_t id, char text[PT_NAME_MAX + 1]);
 
 /*
- * view.c. pxt_view_wait() waits until no thread of this process is in the stream, and then returns
- * true. After @tries checks in vain, pxt_view_wait() returns false. The last 1000 checks take 1 ms
- * each. The function returns false at once if the calling thread is in a stream and has a struct of
- * its own (struct pxt_thread).
+ * view.c. pxt_view_wait() waits until no thread of this process is in the stream of @view, and then
+ * returns true. After @tries checks in vain, pxt_view_wait() returns false. After each of the last
+ * 1000 checks, pxt_view_wait() sleeps for 1 ms. If the calling thread has a struct pxt_thread and
+ * is itself in any stream, pxt_view_wait() returns false without further checks.
  */
 int pxt_view_set(struct pxt_view *view, struct pxt_stream *stream, size_t bytes, uint32_t serial);
 bool pxt_view_wait(struct pxt_view *view, int tries);
@@ -384,8 +384,8 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
  *
  * @base_counter, @base_ns: the counter and the clock at one moment
  * @scale: nanoseconds per tick, with 32 fractional bits
- * @limit: the number of ticks for which the values are valid; 0: there are none, or they are being
- *         changed
+ * @limit: the number of ticks for which the values are valid; 0: the values are not known yet, or
+ *         are being changed
  */
 struct pxt_fit {
 	uint64_t base_counter;

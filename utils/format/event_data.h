@@ -74,8 +74,8 @@ _Static_assert(sizeof(struct event_posix) == 40, "the same on disk");
  * The payload of a static probe with arguments, all little-endian:
  *
  * - 8 bytes: a bit for each argument that was read; the lowest bit is for the first argument
- * - 8 bytes for each argument, even if it was not read: a sign-extended integer, or a float or
- *   double with zeros after it
+ * - 8 bytes for each argument: an integer that is extended to 64 bits, a double, or a float that is
+ *   followed by zeros. If the argument was not read, all 8 bytes are 0
  */
 #define EVENT_PROBE_ARGS_MAX	      16U
 #define EVENT_PROBE_PAYLOAD_BYTES(nr) (8U * (1 + (nr)))

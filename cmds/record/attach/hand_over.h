@@ -14,8 +14,8 @@
  * sets @err, if the recorder cannot write to the memory of the process, or if @thread cannot
  * complete a call of utrail_leave() (attached_call()).
  *
- * @msg: gets, with -v, a message about each thread whose open calls are unknown, or for whose open
- *       calls the probe has no room. The recorded calls of such a thread begin at depth 0
+ * @msg: with -v, gets a message about a thread if its open calls cannot be found, or if the probe
+ *       has no room for these calls. The recorded calls of this thread then begin at depth 0
  */
 int hand_over_calls(struct attached *w, struct unwinder *u, struct attached_thread *thread,
 		    uint64_t leave_fn, const struct msg *msg, struct uft_err *err);

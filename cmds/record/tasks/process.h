@@ -235,9 +235,9 @@ void process_inherit_modules(struct processes *procs, struct process *child,
 void processes_tell_news(struct processes *procs);
 
 /*
- * process_find_child() searches the forked children of @parent for the number @pid in the child's
- * own pid namespace. process_find_os() searches all images for the number @os_pid in the recorder's
- * pid namespace. Each function returns the newest match, or NULL.
+ * process_find_child() finds the forked child of @parent that has the pid @pid in its own pid
+ * namespace. process_find_os() finds the image that has the pid @os_pid in the recorder's pid
+ * namespace. Each function returns the newest match, or NULL.
  */
 struct process *process_find_child(struct processes *procs, const struct process *parent,
 				   pid_t pid);

@@ -32,8 +32,8 @@ struct kernel_pages {
  * @time_ns: in nanoseconds; if @time_ns is earlier than pages->last_ns, @rec gets pages->last_ns
  * @missed: the number of records that were lost before @rec; UINT64_MAX: unknown
  *
- * Returns 0, -ENOMEM, or the error of pages->write. Returns -EMSGSIZE if @rec is left out, because
- * @rec is too short, or too large for a page.
+ * Returns 0, -ENOMEM, or the error of pages->write. Returns -EMSGSIZE, and appends nothing, if @rec
+ * is too short, or too large for a page.
  */
 int kernel_pages_add(struct kernel_pages *pages, const struct kernel_record *rec, uint64_t time_ns,
 		     int32_t pid, uint64_t missed);

@@ -70,9 +70,10 @@ void srcline_close(struct srcline *lines)
 }
 
 /*
- * Find the unit that has @addr. dwarf_addrdie() needs a table of address ranges, which clang does
- * not write. dwarf_get_units() is not asked for split units. If asked, dwarf_get_units() would open
- * any file that the program names, and would wait for a FIFO.
+ * Find the unit that has @addr. dwarf_addrdie() cannot find this unit without a table of address
+ * ranges, which clang does not write. So this function checks each unit. The last argument of
+ * dwarf_get_units() is NULL: no split units. To return split units, dwarf_get_units() would open
+ * any file that the program names. If such a file is a FIFO, dwarf_get_units() would block.
  */
 static bool find_unit(Dwarf *dwarf, uint64_t addr, Dwarf_Die *unit)
 {

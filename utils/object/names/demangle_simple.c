@@ -382,8 +382,8 @@ static bool skip_expr(struct skim *s)
 
 /*
  * Write the name of a constructor or destructor: @prefix, and a copy of the part that was written
- * last. If an abbreviation stood for this part, the part may be a pair of names, such as
- * "std::allocator". Only the second name of the pair is copied.
+ * last. This part may come from an abbreviation that stands for two names, such as
+ * "std::allocator". Then only the second name is copied.
  */
 static bool put_class_again(struct skim *s, const char *prefix)
 {

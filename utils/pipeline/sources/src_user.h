@@ -26,7 +26,7 @@
  * for example the offset of a record in the file, or the report of a damaged block.
  *
  * @place: the session and the address space at the time of the last payload, if any
- * @fd: -1 between two reads, unless the source @keeps_open its file
+ * @fd: -1 between two reads, unless @keeps_open is true
  * @file_ended: the rest of the file is in the buffer
  * @next_offset: the offset of the next byte to read
  * @end_offset: reading ends at this offset, or at the end of the file if the file is shorter
@@ -45,9 +45,9 @@
  * @cursor: the position in a block that is read call by call; NULL before the first such block
  * @has_lost_block: the records of a damaged block are lost, and this loss is not reported yet
  * @lost_block_at: if @has_lost_block: the file offset of the damaged block
- * @after_lost_ns: the first time in the heads of the blocks after a damaged block; 0: unknown. The
- *                 LOST record in place of the damaged block gets this time if no nearby record has
- *                 a time
+ * @after_lost_ns: the first time that was found in the heads of the blocks after the damaged block;
+ *                 0: not found, or not needed. The LOST record in place of the damaged block gets
+ *                 this time if no nearby record has a time
  */
 struct src_user {
 	struct source source;

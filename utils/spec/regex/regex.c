@@ -46,8 +46,9 @@ struct state {
  * @sample: a byte of each class
  * @list, @nr: the set of nodes that is being made
  * @marks: marks[i] equals @mark if node i was reached for the set that is being made
- * @begin, @begins: the possible first nodes of a match, if the match does not begin at the start of
- *         the searched name; @begin is a list of these nodes, and @begins has a flag for each node
+ * @begin, @nr_begin: a list of the possible first nodes of a match that begins after the start of
+ *         the searched name
+ * @begins: begins[i] is true if node i is in @begin
  * @found: the whole expression has matched
  * @none: the final state when no match is possible
  * @match: the final state when a match was found

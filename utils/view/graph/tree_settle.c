@@ -174,10 +174,10 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
  * call inwards. Each node is a callee of the node that was found for the call's caller. The node is
  * chosen by the first rule that applies:
  *
- * - the node of the call that the parent process had open at the same depth at the fork, if the
- *   inherited call has no name, or has the name of this open call
- * - the callee with the name of the inherited call, if the inherited call has a name
- * - the callee that guess_child() chooses
+ * - At the fork, the parent process had the call @path[i] open at depth i. Choose @path[i] if the
+ *   inherited call at depth i has no name, or has the same name.
+ * - If the inherited call has a name, choose the callee with this name.
+ * - Otherwise, choose the result of guess_child().
  *
  * @into: @into[i + 1] is the node for the call at depth i, or NULL
  */
@@ -307,9 +307,9 @@ static struct tree_node *find_fork_call(const struct tree *tree, const struct tr
 
 /*
  * Returns the parent's call that has forked the task, for example the call of fork(2). If this call
- * is unknown, returns the parent's innermost call at a later time, when task.txt announced the task
- * (struct tree_fork). If neither call is known, returns the root. Returns NULL if the task was not
- * forked, or if the task's parent is unknown.
+ * is unknown, returns the call that was the parent's innermost call when task.txt announced the
+ * task, some time after the fork (struct tree_fork). If neither call is known, returns the root.
+ * Returns NULL if the task was not forked, or if the task's parent is unknown.
  */
 static struct tree_node *find_fork(const struct tree *tree, const struct tree_unseen *unseen,
 				   size_t nr)

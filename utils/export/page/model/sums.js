@@ -146,10 +146,10 @@ class RangeSummer {
 	}
 
 	/**
-	 * Looks at each call that is nested in the open call at `depth`, began in the summed range,
-	 * and ended at `time` or earlier. Finds the outermost level that has such a call. Returns
-	 * the duration and the self time of the last such call on this level, or zeros if there is
-	 * no such call.
+	 * Looks at the calls that are nested in the open call at `depth`. A call counts only if it
+	 * began in the summed range, and ended at `time` or earlier. Finds the outermost level with
+	 * a call that counts. Returns the duration and the self time of the last call that counts
+	 * on this level. Returns zeros if no call counts.
 	 * @param {number} time
 	 * @param {number} depth of the open call that ends at `time`
 	 */
