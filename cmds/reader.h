@@ -54,8 +54,8 @@ int reader_open_records_of(struct trace_data *data, const struct opts *opts, con
 
 /*
  * Returns 0 when the recording has records of tasks. Without records of tasks, returns 0 only if
- * the recording does not grow and has kernel, perf or process files whose events the options show.
- * Otherwise returns CMD_NO_DATA with @err.
+ * the recording does not grow, has kernel, perf or process files, and the options say that the
+ * events in these files are shown. Otherwise returns CMD_NO_DATA with @err.
  *
  * For the view of `live`, these files do not count. Without records of tasks, the function returns
  * CMD_NO_DATA and leaves @err unchanged, because the recorder has already warned.

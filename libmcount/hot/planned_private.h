@@ -48,10 +48,9 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: does the work of hot_clock() when planned_prepare() has run before. If the CPU's
- * counter had to be fitted to the kernel's clock again (clock_refit()), planned_prepare() has
- * fitted the counter. This function uses the present fit, even if the fit has become too old since
- * planned_prepare().
+ * HOT: like hot_clock(), but for calls after planned_prepare(), which renews the fit of the CPU's
+ * counter to the kernel's clock if necessary (clock_refit()). This function uses the present fit,
+ * even if the fit has become too old since planned_prepare().
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

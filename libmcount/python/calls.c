@@ -15,9 +15,9 @@
 /*
  * In the struct frame of a Python call, FRAME_EXPLICIT is set. From Python 3.11 on, nested Python
  * calls may share a stack pointer. So the struct frame has a key in place of the return address, to
- * identify the call. For a function in C, the key is the function's definition. For other
- * functions, the key is Python's frame object. If the probe uses sys.monitoring, the key is the
- * code object instead.
+ * identify the call. For a function in C, the key is the function's definition. For a function in
+ * Python, the key is the code object if the probe uses sys.monitoring, and the frame object of
+ * Python otherwise.
  *
  * frame.slot of a Python call depends on the next outer frame (slot_inside()). If the outer frame
  * has FRAME_EXPLICIT, both frames have the same frame.slot. So nested Python calls have the same

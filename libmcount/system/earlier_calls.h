@@ -27,8 +27,8 @@ int64_t earlier_calls_note(const void *from, uint64_t bytes);
 
 /*
  * SLOW. Pushes frames for calls of this thread that were open when the probe was attached. The
- * thread's state @t has no frames yet. If such a call has returned in the meantime, the call
- * gets no frame, and the calls inside of the call get no frames.
+ * thread's state @t has no frames yet. A call that has returned in the meantime gets no frame.
+ * Neither do the calls that were made inside of the returned call.
  */
 void earlier_calls_begin(struct thread *t);
 

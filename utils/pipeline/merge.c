@@ -14,9 +14,9 @@
  *        MERGE_KEY_END
  * @cap: the number of slots. It is odd, so each node has two children or none
  * @barrier_ns: events that are later than this time are not shown; UINT64_MAX: no limit. In a
- *              growing recording, a lane may run out of events while its duration filter
- *              (stg_time) holds back calls. The barrier is the earliest start of a call that is
- *              held back in this way
+ *              growing recording, a lane may run out of events while the lane's duration filter
+ *              (stg_time) holds back calls. Among the calls that such lanes hold back, the
+ *              earliest start is the barrier
  * @is_running: the last event came from the lane that is now at the top. This lane may have several
  *              events before the next event of any other lane
  */

@@ -40,8 +40,8 @@ enum talk_state {
  * @list: ctl->talks.strangers or ctl->talks.believed
  * @seq: the number of the message that is being served
  * @origin: the process to which the recorder gave the token in @hello. This process is the peer or
- *          an ancestor of the peer. If the peer is a new image, @origin is NULL. After the recorder
- *          has added the process of the peer, @origin is the process of the peer
+ *          an ancestor of the peer. If the peer is a new image, @origin is NULL at first. When
+ *          the recorder adds a process for the peer, @origin becomes this process
  * @module_bytes: the size of @modules
  * @nr_others: the number of messages that do not advance the conversation
  * @older, @newer: the neighbours in @list

@@ -9,8 +9,8 @@
 /*
  * Starts as { 0 }, is made by replay_view_init(), and ends with replay_view_deinit().
  *
- * @folds: the folded calls, sorted by @line; they may be nested; the lines after @line up to @end
- *         are hidden
+ * @folds: the folded calls, sorted by @line. A folded call hides the lines after its @line, up to
+ *         and including its @end. Folded calls may be nested
  * @tree: the call tree of the recording or of a part of it, for averages of functions; NULL: not
  *         made yet
  * @has_grown: the recording has calls that @tree lacks

@@ -82,8 +82,8 @@ struct etrace_task {
  * A record of proc.dat.
  *
  * @cpu: the CPU on which the task was, or PROC_CPU_UNKNOWN
- * @at, @len: the record's payload in etrace_reader.payloads. The payload has zeros in place of the
- *         numbers of tasks
+ * @at, @len: the record's payload in etrace_reader.payloads. The payload has zeros in place of
+ *         tids and pids
  * @child: in a record of a fork: the child
  * @goes_first: the record is sorted before all other records of the same time
  */

@@ -15,9 +15,9 @@
 #define FILES_NONE UINT32_MAX
 
 /*
- * These constants are about files.cost_max, the limit of the steps for reading proc.dat and for
- * finding dependencies. A step is the work on one element of a list. An inherited file takes a few
- * thousand steps. A name that moves with its directory takes a few thousand steps as well.
+ * These constants limit and count the steps for reading proc.dat and for finding dependencies. The
+ * limit is files.cost_max. A step is the work on one element of a list. For example, the work
+ * on one inherited file takes a few thousand steps.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */

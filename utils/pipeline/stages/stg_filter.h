@@ -92,10 +92,12 @@ void call_filter_deinit(struct call_filter *filter);
  * @frames: all open calls. The first @nr_inherited calls were open at the task's fork, and end when
  *          the task executes another program at @exec_ns
  * @nr_within: the number of synthesized ENTRYs that are still expected (stg_filter_begin_within())
- * @levels: [i] is the number of shown calls among the outermost i calls; @nr_levels is 0 if unknown
+ * @levels: [i] is the number of shown calls among the outermost i calls
+ * @nr_levels: the number of elements in @levels; 0: the numbers of shown calls are unknown
  * @is_waiting: the task is a forked child that has not begun yet; @frames are the frames of the
  *         parent
- * @switch_at: the index in @filter->switches of the next switch to apply to @is_on
+ * @switch_at: an index in @filter->switches. The switch at this index is the next one that changes
+ *         @is_on
  * @nr_asked: number of processed calls that have conditions on return values
  * @is_on: tracing is switched on
  *
