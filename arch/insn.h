@@ -130,7 +130,8 @@ enum insn_refusal {
  * @ret_at: if the last instruction is a call: the offset in @bytes of the low half of the return
  *          address that @bytes pushes. The high half is at the offset @ret_at + INSN_RET_HIGH. If
  *          the last instruction is no call, @ret_at is 0
- * @ret: the return address, to which insn_load_at() adds a load address
+ * @ret: the return address, as in the file. insn_load_at() writes the return address in the process
+ *       to @bytes
  * @ends: code after @bytes would never be reached
  * @refusal: enum insn_refusal, set when insns_move(), insns_move_all() or insns_go_on() returns
  *           -EXDEV

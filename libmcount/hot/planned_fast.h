@@ -359,9 +359,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, the ENTRYs of all open calls are written when the call of a function that -C
-	 * names is recorded. The ENTRY of @f is still held back, so no such call was recorded
-	 * inside the call of @f. Therefore the call of @f is dropped, regardless of its duration.
+	 * With -C, a recorded call of a function that -C names causes the ENTRYs of all open calls
+	 * to be written. The ENTRY of @f is still held back. So the call of @f contains no recorded
+	 * call of a function that -C names, and is dropped, regardless of its duration.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

@@ -87,9 +87,9 @@ extern const struct steer_word steer_words[];
 const struct steer_word *steer_word_find(const char *word);
 
 /*
- * Parse @words (strbuf_list_add()). Returns 0, or -ENOMEM or -ERR_USAGE with @err. For a wrong
- * word, the text names this word. If the word is unknown, the text suggests known words with a
- * similar spelling. The specs in change->specs are not checked here, but later, when the recorder
+ * Parse @words (strbuf_list_add()). Returns 0, or -ENOMEM or -ERR_USAGE with @err. The text in @err
+ * names the wrong word. If the word is unknown, the text suggests known words with a similar
+ * spelling. The specs in change->specs are not checked here, but later, when the recorder
  * makes the change.
  */
 int steer_parse(const struct strbuf *words, struct steer_change *change, struct uft_err *err);

@@ -30,8 +30,8 @@
  *                 functions
  * @symbols: a list of struct known_symbols, for modules that had calls
  * @notes: the stream of left-out.txt; -1 before the first line
- * @left_out_generation: the generation of the last plan that left out more functions than the plan
- *                       before; 0: no function was left out
+ * @left_out_generation: the generation of the plan that followed the last decision to leave out
+ *                       functions; 0: no function was left out
  * @said: messages about hooks of left-out functions, each with its NUL
  */
 struct overhead {

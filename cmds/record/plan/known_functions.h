@@ -33,10 +33,11 @@ struct functions_key {
 };
 
 /*
- * @name: the offset of the function's name; 0: the function's symbol has the name, or
- *         the name is unknown
- * @why_not: the offset of the reason why the function cannot be patched; 0: it can be patched
- * @patches: the offset of the @nr_patches patches of the function
+ * @name: the offset of the function's name in known_functions.texts; 0: the function's symbol has
+ *         the name, or the name is unknown
+ * @why_not: the offset in known_functions.texts of the reason why the function cannot be patched;
+ *         0: the function can be patched
+ * @patches: the offset of the function's @nr_patches patches in known_functions.patches
  * @kind: enum function_kind
  * @way: the enum unprepared_way that applies if a rule chooses the function
  */
@@ -55,7 +56,7 @@ struct known_function {
 /*
  * All functions of a file. The struct starts as { 0 }.
  *
- * @image: the bytes that can be saved as a file. The members below point into them
+ * @image: the bytes that can be saved as a file. @list, @patches and @texts point into @image
  * @list: the functions, sorted by start
  * @main_at: the address of main(), found in the first instructions of the program; 0: unknown
  */

@@ -26,9 +26,9 @@ struct kept_descriptor {
 /*
  * An exec of a process, while some records of the exec have not been read yet.
  *
- * @user: the process, and its real user and group at the exec. The recorder opens response files
- *        with the rights of this user. The user is kept here, because the process may execute a
- *        setuid program before the recorder opens the files
+ * @user: the process, and its real user and group at the exec. With the rights of this user and
+ *        group, the recorder opens response files (arguments of the form @FILE). The user is kept
+ *        here, because the process may execute a setuid program before the recorder opens the files
  * @inherited: a struct kept_descriptor and the path of its file, for each open descriptor
  */
 struct bpf_becoming {

@@ -404,7 +404,8 @@ static const char *add_variable(struct etrace_reader *reader, const struct text 
 /*
  * Take a line of an environment. Such a line is not part of an event. A line with the tag UPID has
  * the number of a task. A variable belongs to the tasks of all UPID lines since the previous
- * variable. A variable may be written in parts, Env[NUMBER]. The numbers of the parts are ignored.
+ * variable. A long variable has several lines, with the tags Env[0], Env[1] and so on. The numbers
+ * in these tags are ignored.
  */
 static void take_environment(struct etrace_reader *reader, struct line *line)
 {

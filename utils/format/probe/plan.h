@@ -45,9 +45,10 @@ enum plan_flags {
 	PLAN_NEST_LIBCALLS = 1U << 16, /* --nest-libcall; for Python only */
 	/*
 	 * --patch applies to functions of the program's own file (PLAN_PATCHES_PROGRAM), or of
-	 * libpython (PLAN_PATCHES_LIBPYTHON). If the Python interpreter is in this file, the
-	 * interpreter's own C functions are to be recorded. Reports about calls in Python would
-	 * make the interpreter call other C functions, so the probe does not request such reports
+	 * libpython (PLAN_PATCHES_LIBPYTHON). The Python interpreter is in one of these two files.
+	 * If the flag of that file is set, the interpreter's own C functions are to be recorded.
+	 * Reports about calls in Python would make the interpreter call other C functions, so the
+	 * probe does not request such reports
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -330,9 +331,9 @@ enum plan_patch_flags {
  * @slot: PATCH_ENTRY: the number of bytes from the stack pointer to the return slot; 0 at the first
  *        instruction of a function
  * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
- * @clear: @code does the work of the first original instructions at @site. @clear is the size of
- *         these instructions, in bytes; 0: there is no @code. When the code at @site is changed, a
- *         thread may be at the first of these bytes. No thread may be at another of these bytes
+ * @clear: the size in bytes of the original instructions whose work @code does; 0: there is no
+ *         @code. These instructions begin at @site. While the code at @site is changed, a thread
+ *         may stand at @site, but not at the @clear - 1 bytes after the byte at @site
  * @operands: PATCH_EVENT: 1 + the index of the event's first argument among PLAN_OPERANDS; 0: the
  *            event has no arguments
  */
@@ -431,9 +432,9 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
  * @on_generation: PLAN_STEERABLE: the number of the plan by which the user last switched recording
- *                 on (`on`). If the former plan's @generation is lower than this number, and
- *                 PLAN_TRACE_OFF is not set, the new plan switches recording on, even after a
- *                 trigger has switched recording off
+ *                 on (`on`). The probe may come from a plan with a lower @generation to this plan.
+ *                 Then the probe switches recording on, unless this plan has PLAN_TRACE_OFF. A
+ *                 trigger that has switched recording off does not prevent this
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */

@@ -11,16 +11,17 @@
  * A file has no index of times. The position of a time is found by bisection: records, and the
  * heads of compact blocks, contain times.
  *
- * The whole file is read if
- * - one of about 64 samples is not a record,
- * - a sample is earlier than the sample before it, or
+ * To check the order of the times, a search reads the times at about 64 places in the file. The
+ * whole file is read if
+ * - no record is found at one of these places,
+ * - the time at a place is earlier than the time at the place before, or
  * - times count from 1970 (record --clock=realtime), because users can set this clock back.
  */
 
 /*
  * Move the position of @src to the start of a record. @src->end_offset must be set before the call.
- * No record must have been read from @src. All records before the new position are earlier than
- * @time_ns. A record after the new position may be earlier or later than @time_ns.
+ * The caller must not have read a record from @src before. All records before the new position are
+ * earlier than @time_ns. A record after the new position may be earlier or later than @time_ns.
  *
  * Returns false, with @src unchanged, if the file must be read from its start. The reason may be
  * that the file is short or damaged, that its times are out of order or count from 1970, or that no

@@ -27,7 +27,7 @@ struct early_name {
 };
 
 /*
- * One file. It is read one event ahead: if @has_next is true, this event is @next.
+ * One file. If @has_next is true, @next is an event that was read, but not handled yet.
  *
  * @buf: [@at, @len) was read and not decoded yet
  * @offset: the offset in the file at which the buffer ends
