@@ -74,7 +74,8 @@
  * macro, at .L\name\()_slow, each hook has code that calls a C function.
  *
  * In some functions, the return slot is not the word \slot. MAY_BE_\name jumps to a label if the
- * hook may be in such a function. IS_\name makes the same test, or a slower and more precise test.
+ * hook may be in such a function. If this test is imprecise, IS_\name makes a slower and more
+ * precise test. Otherwise IS_\name makes the same test.
  *
  * Saved registers change %rsp. Therefore four operands of ENTRY_HOOK stand for the same word:
  *
@@ -388,8 +389,9 @@ arch_return_trampoline:
  * The address of continuation is read after it has been removed from the stack. It is then in the
  * red zone, into which no signal handler writes.
  *
- * The carry flag is set on the way into a function, and clear on the way out. One jump for both
- * ways would have too many targets to be predicted, which would cost 3 ns per call.
+ * The carry flag is set on the way into a function, and clear on the way out. Each way has its own
+ * jump. If both ways used the same jump, it would have too many targets, and the CPU could not
+ * predict the target. This would cost 3 ns per call.
  */
 .Lgo:
 	leaq	16(%rsp), %rsp

@@ -96,8 +96,8 @@ void frames_restore(struct thread *t);
 /*
  * Called when @t ends or is no longer traced, and when the process ends.
  *
- * - Without PLAN_ESTIMATE, the function ends the innermost frames up to the first frame without
- *   FRAME_KEPT, which stays open. The EXITs get an estimated time.
+ * - Without PLAN_ESTIMATE, the function ends the innermost frame repeatedly, as long as this frame
+ *   has FRAME_KEPT. The EXITs get an estimated time.
  * - With PLAN_ESTIMATE, the function ends all frames. The EXITs get the present time.
  */
 void frames_close_estimated(struct thread *t);

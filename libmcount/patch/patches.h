@@ -30,8 +30,8 @@ struct plan_file {
  *
  * @patches, @nr: the patches
  * @operands: the plan's PLAN_OPERANDS
- * @file: the plan's file, whose mapping contains @patches. The function releases the memory of the
- *        pages that contain @patches. The kernel reads a released page from the file again when
+ * @file: the plan's file, whose mapping contains @patches. patches_adopt() releases the memory of
+ *        the pages that contain @patches. The kernel reads a released page from the file again when
  *        the page is needed. NULL: @patches are not in the mapping of a file
  */
 void patches_adopt(const struct plan_patch *patches, uint32_t nr,

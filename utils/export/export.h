@@ -105,9 +105,9 @@ struct export
 };
 
 /*
- * A format. An exporter writes the stream of events with @events (and @begin and @end), or the
- * finished call tree with @show. All functions return 0 or a negative errno with @err. The caller
- * checks ex->sink at the end.
+ * A format. An exporter writes either the stream of events or the finished call tree. The functions
+ * @begin, @events and @end write the stream. The function @show writes the tree. All functions
+ * return 0 or a negative errno with @err. The caller checks ex->sink at the end.
  *
  * @medium: tells sink_str() how to escape texts of the recording
  * @is_binary: the output must not be written to a terminal

@@ -27,8 +27,8 @@ struct attach_how {
 /*
  * Put the probe into process @pid, after target_check() has returned 0. Returns 0 when the process
  * is recorded. Otherwise @err has the reason, and the probe is taken out again if possible. The
- * result -ETIMEDOUT means that a thread of the process is still in a call that attach_begin() made
- * the thread do. In this case the probe is not taken out.
+ * result -ETIMEDOUT means that attach_begin() made a thread of the process call a function, and the
+ * call has not returned yet. In this case the probe is not taken out.
  *
  * After any error, if the recorder knows the process, the caller must call attach_end(), which
  * tries again to take the probe out. If the recorder does not know the process and the probe stays,
@@ -40,8 +40,9 @@ int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
  * Take the probe out. Returns 0, or a negative errno with a text in @err. Two of the errors are:
  *
  * - -ESRCH: the process has ended or has no probe.
- * - -EBUSY: no thread could be made to call functions of the probe, a thread still runs code of the
- *   probe, or the C library does not unload the probe.
+ * - -EBUSY: there are three possible reasons. The recorder found no thread that can call functions
+ *   of the probe. Or a thread still runs code of the probe. Or the C library does not unload the
+ *   probe.
  *
  * After errors other than -ESRCH the probe stays loaded, but records nothing. The text in @err says
  * that the probe stays, and that the next attach tries again to unload the probe.

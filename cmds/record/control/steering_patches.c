@@ -10,10 +10,10 @@
 /* --- rules --- */
 
 /*
- * Called when patches_turn() has made the first functions of a file recordable, or has generated
- * names for functions of the file. Saves the names of all functions of the file for readers.
- * Options may choose some of these functions, so the next plan applies the options to all modules
- * again.
+ * Called when a file had no recordable functions, and patches_turn() has made some recordable. Also
+ * called when patches_turn() has generated names for functions of a file. Saves the names of all
+ * functions of the file for readers. Options may choose some of these functions, so the next plan
+ * applies the options to all modules again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

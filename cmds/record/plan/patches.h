@@ -202,7 +202,7 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * Drop the groups without a wanted patch from @all. Used for a process that only loses hooks. The
+ * In @all, drop each group that has no wanted patch. Used for a process that only loses hooks. The
  * dropped groups describe the lost hooks. The probe of the process already knows these groups, so
  * the recorder need not send them. Call this function after process_patches_sort().
  */

@@ -14,9 +14,9 @@
 
 /*
  * Append @nr parts from the ring @r to the file of the ring's task. Each part consists of whole
- * records. Records that cannot be written are counted as lost. When there is space again, the file
- * gets a LOST record with the number of lost records. Records beyond --max-size are dropped, and
- * are not counted as lost.
+ * records. Records that cannot be written are counted as lost. When writing succeeds again, the
+ * file gets a LOST record with the number of lost records. Records beyond --max-size are dropped,
+ * and are not counted as lost.
  *
  * @sink: the sink of @r
  */

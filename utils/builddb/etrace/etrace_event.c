@@ -73,8 +73,8 @@ static const char *check_texts(struct etrace_event *event)
  *
  * @take: makes the record; returns NULL, or a text that names an error in the event
  * @kind: kind of the record
- * @first: if two events describe one act, and the step is for the second event: the kind of the
- *         first event (etrace_task.half)
+ * @first: the kind of the first event of an act (etrace_task.half). Set only in steps for the
+ *         second event of the act
  * @flags: index of the flags in the event's values; -1: the event has no flags
  */
 struct step {

@@ -22,8 +22,8 @@ const char *site_refusal_text(enum site_refusal refusal);
  *         written for the site. Otherwise each pass of the loop would be recorded as a new call
  * @is_inner: the jump of the previous site overwrites this site, which has no jump of its own. The
  *         code of the previous site ends where the code of this site begins
- * @is_loop: the function jumps back into bytes that the jump of the site overwrites. So the whole
- *         loop was moved
+ * @is_loop: the function jumps back into bytes that the jump of the site overwrites. The moved
+ *         code therefore contains the whole loop
  * @refusal: enum site_refusal
  * @why_not: the reason in detail; "" when a jump may be written
  * @jump_at: address of the jump: @addr or, if there is no room after @addr, a little before @addr;

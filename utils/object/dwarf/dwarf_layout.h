@@ -36,7 +36,7 @@ struct dwarf_owners {
  * @letter: the letter of the container's node in a shape (utils/spec/args/shape.h)
  * @paths: members of the container, or of its base classes. The text of the shape contains offsets
  *         that are computed from the offsets of these members. If the letter requires a pointer,
- *         the first member must be a pointer (letter d: the third member)
+ *         the first member must be a pointer. For the letter d, the third member must be a pointer
  */
 struct dwarf_layout {
 	const char *name;

@@ -33,8 +33,8 @@ struct task_name {
  *
  * @index: the index in data->tasks. data->tasks is sorted by tid, except in a growing recording
  * @start_ns: the time of the task's first TASK or FORK line in task.txt. Without such a line, the
- *            time of the task's first SESS line. A task that task.txt lacks has the start time from
- *            its events. 0: unknown
+ *            time of the task's first SESS line. If task.txt does not name the task, the time of an
+ *            event of the task. 0: unknown
  * @is_fork: the task began as a copy of @ppid
  * @has_session: a SESS line names the task
  * @has_own_line: there is a TASK or FORK line

@@ -49,8 +49,8 @@ void argrules_deinit(struct argrules *rules);
 /*
  * The way in which a text of rules is parsed.
  *
- * @is_trigger: the text is from -T, and only rules with "auto-args" look up specifications. If
- *         @is_trigger is false, only rules that name no values look up specifications
+ * @is_trigger: the text is from -T, and argrule.is_auto is set only for rules with "auto-args". If
+ *         @is_trigger is false, argrule.is_auto is set only for rules that name no values
  * @is_lenient: the text is from a recording: skip invalid rules
  */
 struct argrules_source {

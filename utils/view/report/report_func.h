@@ -29,8 +29,9 @@ int report_func_pairs(const struct tree *tree, const char *name, enum report_fun
  * The distribution of the calls of one function, and its slowest calls.
  *
  * @slow: the slowest call first
- * @is_it: the index is func->id; 0: the function was not compared with @name; 1: the function has
- *         the name @name; 2: the function has another name
+ * @is_it: one value for each function, at the index func->id. The value is 0 if the function was
+ *         not compared with @name, 1 if the function has the name @name, and 2 if the function has
+ *         another name
  */
 struct calls_of_func {
 	const char *name;
