@@ -183,7 +183,7 @@ void planned_leave_unseen(struct thread *t)
 /*
  * Ends a call that the fast paths have pushed but could not end, for one of these reasons:
  *
- * - A jump has ended calls inside of this call without removing their frames.
+ * - A longjmp(3) or the like has ended calls inside of this call without removing their frames.
  * - The ring had no room.
  * - The clock of the thread needed a new fit (clock_refit()).
  *

@@ -42,8 +42,8 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
 	 * If the log ends with a STOP from an earlier attempt to complete the log, no other STOP is
 	 * needed. If the log ends with a STOP of the owner, the stream may have run again after
 	 * this STOP. The log does not always show that run: a filter, for example, may have left
-	 * out the START. Therefore @run, and not the log, tells if another STOP is needed: only if
-	 * the stream was still running at the end of the stream (PT_RUNS).
+	 * out the START. Therefore the function looks at @run: another STOP is needed only if
+	 * the stream was running when it was closed (PT_RUNS).
 	 */
 	if (drain->has_stop == PT_STOP_OF_SUCCESSOR || (drain->has_stop && !(run & PT_RUNS)))
 		return 0;

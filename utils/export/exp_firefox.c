@@ -26,7 +26,8 @@
  * @frames, @prefixes: columns of the table of stacks
  * @stacks, @times, @weights: columns of the samples of @task
  * @starts, @payloads: the start times of the open calls of @task, and their arguments
- * @markers: columns of the markers of @task: points, and calls with arguments or a return value
+ * @markers: columns of the markers of @task: EVENT_POINTs, and calls with arguments or a return
+ *            value
  */
 struct firefox {
 	struct nest nest;

@@ -74,7 +74,8 @@ struct view_resume {
  * The receiver of events. A negative errno (with @err) from any function ends pipeline_run().
  *
  * @events: gets successive events of one task, which are valid during the call only
- * @resume: called before the events of a part of @at->task. The parts come in any order, and each
+ * @resume: a task may be split into parts. @resume is called before the view gets the events of a
+ *          part, with the position where the part begins. The parts come in any order, and each
  *          part goes to one of the views of the run. NULL: the view needs whole tasks
  * @mixed: gets the events of several tasks, in the order of time, if the events of these tasks
  *         alternate. NULL: @events gets these events instead, a few events of one task in each
@@ -111,7 +112,7 @@ enum lane_state {
  *            there is no such merger
  * @streams: the lane has more events than may be held at a time
  * @in_windows: pipeline_run_windows() runs the lane
- * @calls: the stack of the program's calls and, above them, the kernel's
+ * @calls: the stack of the open calls. Calls of kernel functions are above the program's calls
  * @events: the events in [@at, @nr) have passed all stages, and the view has not got these events
  *          yet. NULL before the first batch, after the last batch, and after lane_release_events()
  * @raw: the events that go into the duration filter, if the lane @holds_back calls; else NULL
@@ -165,9 +166,9 @@ struct lane {
 };
 
 /*
- * @config: the given configuration. If the pipeline @is_filtered, only stg_filter applies
- *          time_filter_ns, size_filter, depth and is_off. In this case these four members are set
- *          to their defaults
+ * @config: the given configuration. If the pipeline @is_filtered, stg_filter has its own copy of
+ *          time_filter_ns, size_filter, depth and is_off. Then these four members of @config have
+ *          their defaults, so that no other stage applies the given values
  * @kinds: the kinds of the sources whose files hold events of all tasks. The last element is NULL
  * @nr_sources: the number of files that the sources of @kinds have open at a time
  * @feed: moves the events of the sources of @kinds to the lanes. In a growing recording, @feed is

@@ -41,7 +41,7 @@ enum talk_state {
  * @seq: the number of the message that is being served
  * @origin: the process to which the recorder gave the token in @hello. This process is the peer or
  *          an ancestor of the peer. If the peer is a new image, @origin is NULL at first. When
- *          the recorder adds a process for the peer, @origin becomes this process
+ *          the recorder adds a process for the peer, @origin becomes the added process
  * @module_bytes: the size of @modules
  * @nr_others: the number of messages that do not advance the conversation
  * @older, @newer: the neighbours in @list

@@ -19,10 +19,10 @@ void nearest_init(struct nearest *n, const char *typed)
 /*
  * Returns the edit distance: the number of letters to change, add, drop, or swap with their
  * neighbour. There may be many words, so this function must be fast. The function computes a table
- * of distances between the first letters of both words. A row is for a length of n->typed, and a
- * column is for a length of @word. Two bit vectors represent one column of the table. The bits of
- * `more` mark the rows whose distance is one more than the distance in the row above. The bits of
- * `less` mark the rows whose distance is one less than the distance in the row above.
+ * of the distances between each prefix of n->typed (a row) and each prefix of @word (a column). Two
+ * bit vectors represent one column of the table. The bits of `more` mark the rows whose distance is
+ * one more than the distance in the row above. The bits of `less` mark the rows whose distance is
+ * one less than the distance in the row above.
  * Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit distances, 2003.
  */
 static unsigned edit_distance(const struct nearest *n, const char *word)

@@ -47,8 +47,8 @@ enum plan_flags {
 	 * --patch applies to functions of the program's own file (PLAN_PATCHES_PROGRAM), or of
 	 * libpython (PLAN_PATCHES_LIBPYTHON). The Python interpreter is in one of these two files.
 	 * If the flag of that file is set, the interpreter's own C functions are to be recorded.
-	 * Reports about calls in Python would make the interpreter call other C functions, so the
-	 * probe does not request such reports
+	 * Then the probe does not listen to the interpreter's events. Listening would change the
+	 * calls of these C functions
 	 */
 	PLAN_PATCHES_PROGRAM = 1U << 17,
 	PLAN_PATCHES_LIBPYTHON = 1U << 18,
@@ -317,7 +317,7 @@ enum plan_patch_flags {
 #define PLAN_PATCH_FIXES    8
 
 /*
- * One change of the code of a module. The @bytes at @site are replaced if they equal @original. The
+ * One change of the code of a module. The code at @site is replaced if it equals @original. The
  * patches of a module are in the order that PLAN_PATCH_INNER and PLAN_PATCH_SHORT require.
  *
  * PATCH_EVENT and PATCH_ENTRY have a stub within 2 GiB of @site. The stub runs the hook and then
@@ -332,8 +332,9 @@ enum plan_patch_flags {
  *        instruction of a function
  * @fixes: the offsets in @code of 32-bit displacements that are relative to @site
  * @clear: the size in bytes of the original instructions whose work @code does; 0: there is no
- *         @code. These instructions begin at @site. While the code at @site is changed, a thread
- *         may stand at @site, but not at the @clear - 1 bytes after the byte at @site
+ *         @code. These instructions begin at @site. While the patch is written, the instruction
+ *         pointer of a thread may be @site, but not the address of a later byte of these
+ *         instructions
  * @operands: PATCH_EVENT: 1 + the index of the event's first argument among PLAN_OPERANDS; 0: the
  *            event has no arguments
  */
@@ -432,9 +433,10 @@ _Static_assert(sizeof(struct plan_watch) == 16, "plan_watch is laid out without 
  *                                             PLAN_SELECTIVE
  * @generation: PLAN_STEERABLE: the number of this plan, as in control_page.plan_generation
  * @on_generation: PLAN_STEERABLE: the number of the plan by which the user last switched recording
- *                 on (`on`). The probe may come from a plan with a lower @generation to this plan.
- *                 Then the probe switches recording on, unless this plan has PLAN_TRACE_OFF. A
- *                 trigger that has switched recording off does not prevent this
+ *                 on (`on`). If the probe's former plan has a lower number than @on_generation,
+ *                 the probe switches recording on when it gets this plan, even if a trigger has
+ *                 switched recording off. If this plan has PLAN_TRACE_OFF, the probe switches
+ *                 recording off instead
  */
 struct plan {
 	uint64_t threshold_ns; /* -t: keep calls longer than this; 0 keeps all */

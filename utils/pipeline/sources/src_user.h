@@ -25,7 +25,8 @@
  * A source of one task. The functions below are for callers that need more than source.h offers,
  * for example the offset of a record in the file, or the report of a damaged block.
  *
- * @place: the session and the address space at the time of the last payload, if any
+ * @place: the session and the address space at the time of the last payload. @place.space is NULL
+ *         if they must be looked up
  * @fd: -1 between two reads, unless @keeps_open is true
  * @file_ended: the rest of the file is in the buffer
  * @next_offset: the offset of the next byte to read
@@ -45,9 +46,9 @@
  * @cursor: the position in a block that is read call by call; NULL before the first such block
  * @has_lost_block: the records of a damaged block are lost, and this loss is not reported yet
  * @lost_block_at: if @has_lost_block: the file offset of the damaged block
- * @after_lost_ns: the first time that was found in the heads of the blocks after the damaged block;
- *                 0: not found, or not needed. The LOST record in place of the damaged block gets
- *                 this time if no nearby record has a time
+ * @after_lost_ns: the time of the first block after the damaged block whose head has a time; 0: no
+ *                 such block was found, or the time is not needed. The LOST record in place of the
+ *                 damaged block gets this time if no nearby record has a time
  */
 struct src_user {
 	struct source source;
