@@ -1,10 +1,10 @@
 /*
  * x86_64: the common case of a call and of a return, as macros of stubs.S. In the common case the
- * ENTRY records of all open calls are written, there is room for a frame and a record, and the fit
- * of the clock is still valid. The macros also handle calls that are left alone, calls that are
- * nested too deeply, and calls whose records wait because of -t. In any other case the stub calls
- * libmcount/hot/entry.c and exit.c.
- * libmcount/hot/fast.h contains the common case in C, and explains the steps.
+ * ENTRY records of all open calls are written, and there is room for a frame and a record. Also,
+ * the factor that converts ticks of the CPU's counter to ns is not too old. The macros also handle
+ * calls that are left alone, calls that are nested too deeply, and calls whose records wait because
+ * of -t. In any other case the stub calls libmcount/hot/entry.c and exit.c. libmcount/hot/fast.h
+ * contains the common case in C, and explains the steps.
  *
  * The macros use five registers and make no call. For a call and its return they execute 101
  * instructions, and 20 more that save and restore registers.

@@ -265,8 +265,9 @@ static int move_direct(struct move *m)
 	/*
 	 * The new displacement must reach the target. Since @out holds at most INSN_CODE_MAX bytes,
 	 * the displacement ends at most INSN_CODE_MAX bytes after the present end of @out. To be
-	 * safe, the check allows twice this distance. If the target is near both ends of this
-	 * range, the target is also near each address between them.
+	 * safe, the check allows twice this distance. If the target is near the present end, and
+	 * near the address that is twice INSN_CODE_MAX bytes later, the target is also near each
+	 * address between these two.
 	 */
 	if (!is_near(out, step->names, 0) || !is_near(out, step->names, 2 * INSN_CODE_MAX))
 		return refuse_move(m, INSN_TOO_FAR);

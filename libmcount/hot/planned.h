@@ -106,8 +106,8 @@ struct planned_known {
  *
  *   planned.skip_out       An open call is opted out: all functions.
  *   planned.skip_outside   No open call is opted in: functions that the plan does not list. Also
- *                          functions whose rule has only the flag PLAN_FILTER, if their values are
- *                          not captured.
+ *                          functions whose rule has only the flag PLAN_FILTER, and whose arguments
+ *                          and results are not captured.
  *   planned.pass           The thread is open (planned_pass.h): functions for which
  *                          planned_may_pass() is true, and functions that are left out
  *                          (PLAN_LEFT_OUT).

@@ -263,10 +263,11 @@ static inline void state_limit_open(struct thread *t, const struct planned *p, b
  * HOT: changes the state of @t from @from to @next. Does not store members of @t that have the same
  * value in both states.
  *
- * When a settled thread becomes READY or OPEN, the limits are stored before @calls. When the thread
- * becomes settled again, @calls is stored before the limits. So while @calls says that the thread
- * is not settled, the limits are in force. This is true even if a signal handler leaves this
- * function with longjmp(3).
+ * When a settled thread becomes READY or OPEN, the limits of state_limit_open() are stored before
+ * @calls. When the thread becomes settled again, @calls is stored before the limits of
+ * state_limit_none(). So while @calls says that the thread is not settled, the limits of
+ * state_limit_open() are in force. This is true even if a signal handler leaves this function with
+ * longjmp(3).
  */
 static inline void state_set(struct thread *t, const struct planned *p, enum thread_state from,
 			     enum thread_state next)

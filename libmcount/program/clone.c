@@ -1,8 +1,8 @@
 /*
- * The probe's versions of clone(2) and _Fork(3), and the work of the probe's version of syscall(3).
- * libc does not call its fork handlers for the children that these functions make. When
- * the program sets a filter of system calls with syscall(3), the probe first prepares for the
- * filter (seal.h).
+ * The probe's versions of clone(2) and _Fork(3). Also probe_syscall(), which the probe's version of
+ * syscall(3) calls first. When these functions make a child process, libc does not call its fork
+ * handlers, so the probe prepares for the child here. When the program sets a filter of system
+ * calls with syscall(3), the probe first prepares for the filter (seal.h).
  */
 #include <errno.h>
 #include <linux/seccomp.h>

@@ -74,7 +74,7 @@ static inline struct pxt_log_part *pxt_log_part_of(const struct pxt_view *view)
  * The state of writing a log, in the owner or in the process that finishes the log.
  *
  * @taken: the stream's records before this position are in the log
- * @settled: the length of the log when @taken was set. All records in this part are complete
+ * @settled: the length of the log when @taken was set. Up to this length, all records are complete
  * @has_stop: an enum pxt_stop that describes only the content of the log. Records that are in the
  *         stream, but not in the log, do not change @has_stop
  * @owner: the process whose unfinished records will never be finished; 0: none

@@ -14,8 +14,9 @@
  *
  * @bytes: 1, 2, 4 or 8; 0: another size, or unknown
  * @is_float: a floating point number of 4 or 8 bytes
- * @operand: the place; OPERAND_UNKNOWN when it is uncertain, or @bytes is 0
- * @is_address: the value is an address in the file, namely that of @operand.symbol plus a number
+ * @operand: the place of the argument; OPERAND_UNKNOWN when the place is uncertain, or @bytes is 0
+ * @is_address: operand.value is an address in the file: the address of the symbol operand.symbol,
+ *         plus a number
  */
 struct sdt_arg {
 	uint8_t bytes;

@@ -66,9 +66,9 @@ static bool has_same_pattern(const struct spec *a, const struct spec *b)
 
 /*
  * True when spec @index can be left out, because a later spec with the same pattern clears every
- * action that touched_by() returns. The later spec must clear more than the actions of spec @index:
- * spec @index may clear or replace an action of an earlier spec. Without spec @index, this action
- * would stay in force, unless the later spec clears it.
+ * action that touched_by() returns. These actions include the actions of earlier specs that spec
+ * @index clears or replaces. Without spec @index, an action of an earlier spec would stay in force
+ * if the later spec did not clear this action.
  */
 static bool is_taken_away(const struct filters *filters, const bool *gone, size_t index)
 {

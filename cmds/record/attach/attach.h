@@ -30,9 +30,9 @@ struct attach_how {
  * result -ETIMEDOUT means that attach_begin() made a thread of the process call a function, and the
  * call has not returned yet. In this case the probe is not taken out.
  *
- * After any error, if the recorder knows the process, the caller must call attach_end(), which
- * tries again to take the probe out. If the recorder does not know the process and the probe stays,
- * attach_begin() prints a warning that the probe stays.
+ * The probe may have connected to the recorder before the error. In this case the caller must call
+ * attach_end(), which tries again to take the probe out. If the probe has not connected, and stays
+ * in the process, attach_begin() prints a warning that the probe stays.
  */
 int attach_begin(pid_t pid, const struct attach_how *how, struct uft_err *err);
 

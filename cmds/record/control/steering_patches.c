@@ -12,8 +12,8 @@
 /*
  * Called when a file had no recordable functions, and patches_turn() has made some recordable. Also
  * called when patches_turn() has generated names for functions of a file. Saves the names of all
- * functions of the file for readers. Options may choose some of these functions, so the next plan
- * applies the options to all modules again.
+ * functions of the file for readers. Options may choose functions by these names. So
+ * planner_forget() makes the next plan apply the options to all modules again.
  */
 static int save_names(struct steering *steer, const struct known_module *known, struct uft_err *err)
 {

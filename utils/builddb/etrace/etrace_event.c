@@ -73,8 +73,8 @@ static const char *check_texts(struct etrace_event *event)
  *
  * @take: makes the record; returns NULL, or a text that names an error in the event
  * @kind: kind of the record
- * @first: the kind of the first event of an act (etrace_task.half). Set only in steps for the
- *         second event of the act
+ * @first: two events can describe one act. In a step for the second event, @first is the kind of
+ *         the first event (etrace_task.half). In other steps, @first is not set
  * @flags: index of the flags in the event's values; -1: the event has no flags
  */
 struct step {

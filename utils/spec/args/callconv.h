@@ -8,8 +8,9 @@
 
 /*
  * Find the specifications of arguments and results of @func by the calling convention of @isa. The
- * Itanium C++ ABI tells the places of classes. Returns 0 or -ENOMEM. Each type leads to the same
- * specification as in uftrace (doc/formats/symbols.md, "Specifications from types").
+ * places of values of C++ classes follow the Itanium C++ ABI. Each type leads to the same
+ * specification as in uftrace (doc/formats/symbols.md, "Specifications from types"). Returns 0 or
+ * -ENOMEM.
  *
  * If @isa does not define the place of a value, this value and all values after it are left out.
  *

@@ -42,7 +42,7 @@ struct state {
 };
 
 /*
- * @classes: class of each byte: all nodes treat bytes of a class alike
+ * @classes: the class of each byte value. All nodes treat the bytes of a class alike
  * @sample: a byte of each class
  * @list, @nr: the set of nodes that is being made
  * @marks: marks[i] equals @mark if node i was reached for the set that is being made

@@ -31,8 +31,9 @@ extern const struct graph_table graph_task_table;
 
 /*
  * Find the nodes below @root whose function has the name @func. Add these nodes, with all nodes
- * below them, to @sum. Found nodes of the same function become one node of @sum. A found node
- * below another found node is not added a second time. Returns 0 or -ENOMEM.
+ * below them, to @sum. Several functions can have this name, and @sum gets one node for each of
+ * these functions. A found node below another found node is not added a second time. Returns 0 or
+ * -ENOMEM.
  */
 int graph_add_calls(struct tree *sum, struct tree_node *root, const char *func);
 

@@ -174,11 +174,12 @@ static struct tree_node *guess_child(const struct tree_node *parent, const struc
  * call inwards. Each node is a callee of the node that was found for the call's caller. The node is
  * chosen by the first rule that applies:
  *
- * - At the fork, the parent process had the call @path[i] open at depth i. Choose @path[i] if the
- *   inherited call at depth i has no name, or has the same name.
+ * - If the inherited call at depth i has no name, or is a call of the function of @path[i], choose
+ *   @path[i]. This rule applies only if @path[i] is a callee of the caller's node.
  * - If the inherited call has a name, choose the callee with this name.
  * - Otherwise, choose the result of guess_child().
  *
+ * @path: @path[i] is the node of the call that the parent process had open at depth i at the fork
  * @into: @into[i + 1] is the node for the call at depth i, or NULL
  */
 static void find_places(const struct tree_unseen *chain, size_t nr, struct tree_node **path,

@@ -39,7 +39,7 @@ const BESIDE = 0.5;
 /** @typedef {import("../model/functions.js").FunctionRow} FunctionRow */
 
 /**
- * The progress and the results of the server's reading.
+ * The server reads the recording. This is the progress of the reading, and its results.
  * @typedef {object} ReadingState
  * @property {number} generation changes when the recording is read again
  * @property {boolean} isDone
@@ -49,11 +49,11 @@ const BESIDE = 0.5;
  * @property {string} failure
  * @property {import("../model/task.js").TaskInfo[]} tasks
  * @property {string[]} functions the names that the page does not have yet
- * @property {number[]} calls the number of calls of each function, after everything was read
+ * @property {number[]} calls the number of calls of each function, known when isDone is true
  * @property {import("../model/events.js").Kind[]} kinds the kinds of events
  * @property {number} lost the number of lost records
  * @property {boolean} hasProcesses
- * @property {number} leftOut the number of executions that are left out
+ * @property {number} leftOut the number of executions of programs that the page does not show
  */
 
 /** @typedef {{ task: number, start: number, dur: number, depth: number, text: number }} Found */
