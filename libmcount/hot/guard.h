@@ -24,9 +24,9 @@ struct thread *aside_enter(struct thread *t);
 void aside_flush(struct thread *t);
 
 /*
- * HOT: finds the thread state that records a call. This is the aside (aside.c) while a hook of the
- * thread runs, or else the thread's first state. Sets the guard of the state, and returns the
- * state. Returns NULL when the call is not recorded.
+ * HOT: finds the struct thread that records a call. While another hook of this thread runs, this
+ * struct is the aside (aside.c). Otherwise, the struct is self. Sets the guard of the struct, and
+ * returns the struct. Returns NULL when the call is not recorded.
  */
 static inline struct thread *guard_enter(void)
 {

@@ -36,9 +36,9 @@
  *
  * The following calls do not settle an open thread:
  *
- * - A call whose values are captured, if planned_is_alike() is true for the called function
- *   (planned_fast_capture()). If the return value is captured, the frame of the call has a struct
- *   open_frame, and thread->fast_base is this frame. The fast paths never end the frame
+ * - A call whose values are captured by planned_fast_capture(). For the called function,
+ *   planned_is_alike() must be true. If the return value is captured, the frame of the call has a
+ *   struct open_frame, and thread->fast_base is this frame. The fast paths never end the frame
  *   thread->fast_base. Therefore planned_leave_open() handles the return.
  * - A call of a function whose rule only opts out. The call has a frame whose time is OPEN_OUT.
  *   Until this call ends, the thread is barred: no call within this call is recorded.

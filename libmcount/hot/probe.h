@@ -81,9 +81,9 @@ struct frame {
  * @fast_base: the stubs' fast paths pop a frame only while @top is above this frame
  * @drop_limit: if @fast_limit forbids a push, and @top is at or above @drop_limit, the stubs let a
  *              call pass without a frame and without a record
- * @admitted: set while the thread is READY: the place of the next frame. The call that gets this
- *            frame changes the thread's state to OPEN (planned_pass.h). @admitted then stays set
- *            until the thread is settled (state.h). Otherwise NULL
+ * @admitted: NULL, or the place of a frame. When the thread becomes READY, this is the place of the
+ *            next frame. The call that gets this frame changes the thread's state to OPEN
+ *            (planned_pass.h). @admitted then stays set until the thread is settled (state.h)
  * @held_limit: with -t: the stubs push frames up to @held_limit, and hold back the ENTRYs of these
  *              frames. C code pushes and pops the frames above @held_limit. NULL: the stubs hold
  *              back no ENTRY

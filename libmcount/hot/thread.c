@@ -382,9 +382,9 @@ void thread_leave_ring(struct thread *t)
 }
 
 /*
- * A signal handler may interrupt a hook of @t and fork. In the child, the hook continues to write
- * to the ring. So the ring becomes private memory, which no recorder reads. Returns false when no
- * hook was interrupted.
+ * A signal handler may interrupt a hook of @t, and then call fork(). In the child, the hook
+ * continues to write to the ring. So the ring becomes private memory, which no recorder reads.
+ * Returns false when no hook was interrupted.
  *
  * This function sets has_aside_records. When guard_leave() finds has_aside_records set at the end
  * of the hook, the thread leaves the private ring. But guard_leave() may have read

@@ -12,9 +12,9 @@
 /*
  * COLD or SLOW. Conversations need only system calls: they take no lock of libc, allocate nothing,
  * and have no cancellation point. After any failure, the caller goes on as if there were no
- * recorder. A wait for a message ends after ten seconds, or after up to 100 seconds if signals
- * interrupt the wait. Each message that says that the recorder is at work prolongs the wait, but to
- * at most about ten minutes.
+ * recorder. A wait for an answer ends after ten seconds, or after up to 100 seconds if signals
+ * interrupt the wait. While the recorder works on the answer, it sends CONTROL_WORKING. Each
+ * CONTROL_WORKING prolongs the wait, but to at most about ten minutes in total.
  *
  * @seq: the number of the last message that was sent
  * @fds: descriptors of the answer, -1 where there is none; channel_close() closes them

@@ -170,10 +170,13 @@ static int append_stop(struct pxt_handle *handle, struct pxt_drain *drain)
  * caller must look at the tail again.
  *
  * Two kinds of writers seem alive, but may never finish the record: a stopped writer, and a dead
- * writer whose pid now belongs to a new process. So when the stream ends, a flush of the log waits
- * for the record, but at most WAITS_MAX times. After these waits, the stream's last flush skips the
- * record, and an earlier flush leaves the record. The last flush may skip the record because the
- * stream has stopped: no new record gets the cells of the skipped record.
+ * writer whose pid now belongs to a new process. Two kinds of flushes wait for the record, but at
+ * most WAITS_MAX times:
+ *
+ * - The stream's last flush. After the waits, this flush skips the record. This is safe because the
+ *   stream has stopped: no new record gets the cells of the skipped record.
+ * - An earlier flush while handle->is_closing is set. After the waits, this flush leaves the
+ *   record.
  */
 static bool skip_unfinished(struct pxt_handle *handle, struct pxt_drain *drain, uint64_t tail,
 			    int *waits)

@@ -156,8 +156,8 @@ void pxt_view_detach(struct pxt_registry *registry, unsigned int number, uint32_
 }
 
 /*
- * Called in a forked child, which has only one thread. Lowers the counters of each view's users, so
- * that no other thread of the parent is counted.
+ * Called in a forked child, which has only a copy of the thread that forked. Lowers the counters of
+ * each view's users, so that the counters count only this thread.
  *
  * A signal handler may fork while the interrupted thread uses a stream. In the child, this thread
  * stays a user of the stream until the thread leaves the stream. The handler may have interrupted

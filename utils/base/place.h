@@ -55,9 +55,11 @@ int place_find_parent(struct place *place, const char *path, struct uft_err *err
 
 /*
  * Check that we may write into an existing file. A file is accepted if it belongs to the caller or
- * to root, or if place->is_kernels is set. Any other file is refused (-EACCES with a text)
- * - in a public directory (see place_find());
- * - in a directory that belongs neither to the caller nor to root, unless the file is regular.
+ * to root, or if place->is_kernels is set. Any other file is refused in two cases (-EACCES with a
+ * text), and is accepted in all other cases:
+ *
+ * - The directory is public (see place_find()).
+ * - The directory belongs neither to the caller nor to root, and the file is not regular.
  */
 int place_check_owner(const struct place *place, const char *path, struct uft_err *err);
 

@@ -13,9 +13,10 @@ void clearing_note(struct filters *filters, const struct filter_subject *subject
 		   const struct trigger *trigger);
 
 /*
- * Returns the actions of @entry. If filters->clears is false, or if no function has matched @entry,
- * these are all actions of the spec. Otherwise, an action in FILTERS_OPT_IN is left out if later
- * specs have cleared or replaced the action for all functions that have matched @entry.
+ * Returns the actions that the spec of @entry still has. If filters->clears is false, or if no
+ * function has matched the spec, the result is all actions of the spec. Otherwise, an action in
+ * FILTERS_OPT_IN is left out if later specs have cleared or replaced the action for all functions
+ * that have matched the spec.
  */
 uint32_t clearing_left(const struct filters *filters, const struct filter_entry *entry);
 

@@ -266,8 +266,8 @@ static const struct control_table talk_table = { talk_rows, ARRAY_SIZE(talk_rows
 /*
  * Counts the refused conversation, and sends the reason to the peer. At the end of the recording,
  * the recorder reports the number of refused conversations. A conversation with a stranger
- * (TALK_STRANGER) is usually neither counted nor answered. But if @packet is a HELLO of another
- * protocol version with the secret of UTRAIL_SOCKET, the conversation is counted separately
+ * (TALK_STRANGER) is usually neither counted nor answered. But if @packet is a HELLO that has the
+ * secret of UTRAIL_SOCKET and another protocol version, the conversation is counted separately
  * (nr_other_version), and answered.
  */
 static void refuse_talk(struct control *ctl, struct conversation *talk, const void *packet,

@@ -23,9 +23,10 @@
  * - Programs can declare events (libutrail-trace). At its first declared event, a thread takes a
  *   second ring, for payloads (event_data.h). Both rings have the same writer. The tid and the
  *   number of lost records in the first ring apply to both rings. Both rings are released together.
- * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. A copy of segment
- *   s is complete if head, read after the copying, is less than the position of the start of s plus
- *   the size of all segments (flight.c).
+ * - With PLAN_FLIGHT the producer overwrites the oldest records and ignores tail. So the consumer
+ *   reads head again after it has copied a segment. The producer has not overwritten the segment if
+ *   head is less than START + SIZE (flight.c). START is the position at which the segment starts,
+ *   and SIZE is the size of all segments together.
  */
 #define RING_PAGE	  4096
 #define RING_SEGMENTS_MAX 64

@@ -35,8 +35,9 @@ struct dwarf_owners {
  * @name: name of the template
  * @letter: the letter of the container's node in a shape (utils/spec/args/shape.h)
  * @paths: members of the container, or of its base classes. The text of the shape contains offsets
- *         that are computed from the offsets of these members. If the letter requires a pointer,
- *         the first member must be a pointer. For the letter d, the third member must be a pointer
+ *         that are computed from the offsets of these members. For some letters, some of the
+ *         members must be pointers, for example the third member for the letter d
+ *         (dwarf_container.c)
  */
 struct dwarf_layout {
 	const char *name;
