@@ -239,8 +239,9 @@ static void finish_recording(struct thread *t)
 /*
  * PLAN_ESTIMATE: called when a new call begins. Ends the innermost frames whose calls have
  * returned. A call has returned if the slot of the call is unreadable, or no longer contains the
- * return address. The addresses of the slots do not tell whether an older call has returned. The
- * slot of the new call may be below the slot of the older call in both cases.
+ * return address. The addresses of the slots do not tell whether an older call has returned: the
+ * slot of the new call may be below the slot of a call that has returned, and also below the slot
+ * of a call that has not returned.
  */
 NOINLINE static void leave_gone(struct thread *t)
 {

@@ -359,9 +359,9 @@ static inline bool planned_fast_leave_held(struct thread *t, const struct frame 
 	uint64_t now_ns;
 
 	/*
-	 * With -C, a recorded call of a function that -C names causes the ENTRYs of all open calls
-	 * to be written. The ENTRY of @f is still held back. So the call of @f contains no recorded
-	 * call of a function that -C names, and is dropped, regardless of its duration.
+	 * With -C, the probe writes the ENTRYs of all open calls when it records a call of a
+	 * function that -C names. The ENTRY of @f is still held back. So the call of @f contains no
+	 * recorded call of such a function. The call of @f is dropped, regardless of its duration.
 	 */
 	if (!p->has_caller) {
 		if (unlikely(!fast_clock(t, &now_ns)) || now_ns - f->time_ns > p->now.threshold_ns)

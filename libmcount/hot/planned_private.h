@@ -48,9 +48,9 @@ static inline void planned_prepare(struct thread *t)
 }
 
 /*
- * HOT: like hot_clock(), but for calls after planned_prepare(), which renews the fit of the CPU's
- * counter to the kernel's clock if necessary (clock_refit()). This function uses the present fit,
- * even if the fit has become too old since planned_prepare().
+ * HOT: like hot_clock(), but to be called after planned_prepare(). If necessary, planned_prepare()
+ * renews the fit of the CPU's counter to the kernel's clock (clock_refit()). planned_clock() uses
+ * the present fit, even if the fit has become too old since planned_prepare().
  */
 static inline uint64_t planned_clock(struct thread *t)
 {

@@ -91,15 +91,16 @@ enum pxt_wants {
 };
 
 /*
- * @head, @tail: the positions of the next record to write, and of the oldest record, in cells since
- *               the stream's beginning
+ * @head: the position of the next record to write. Positions are in cells since the stream's
+ *        beginning
+ * @tail: the position of the oldest record
  * @gap: 1 plus the position of the first lost event that was not reported to a reader; 0: there is
  *       none
  * @gap_ns: the time of that event
  * @clear_at: records that begin before this position are not read any more
  * @log_bytes: the size of the struct pxt_log_part (keeper.h) after the cells; 0: there is no log
- * @run_at_end: 0 until pxt_close_stream() closes the stream. Then the earlier value of @run, with
- *              the bit PT_WAS_CLOSED added
+ * @run_at_end: 0 until pxt_close_stream() closes the stream. Afterwards: the value that @run had
+ *              before the closing, with the bit PT_WAS_CLOSED added
  */
 struct pxt_stream {
 	uint32_t magic;

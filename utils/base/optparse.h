@@ -76,9 +76,9 @@ struct opt_row {
  * @next: index in @argv of the next word; the caller sets it to 1
  * @ended: "--" was found: the words after it are no options
  * @given: given[i] is true when the option in rows[i] was given; may be NULL
- * @cmds: bits of commands. If several options have the same letter, the letter means the first of
- *         them that one of these commands accepts. If these commands accept none of them, the
- *         letter means the first one in @rows
+ * @cmds: bits of commands. Several options may have the same letter. The letter then means the
+ *         first of these options in @rows that one of the commands accepts. If the commands accept
+ *         none of these options, the letter means the first of these options in @rows
  * @last, @last_text: the last option whose argument was a separate word, and that argument; NULL:
  *         there is no such option
  */

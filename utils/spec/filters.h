@@ -90,9 +90,8 @@ void filters_deinit(struct filters *filters);
  * matched no function. So if none of the specs with these actions has matched a function, no
  * call is kept.
  *
- * The result does not include actions of specs about functions of the kernel. If later specs clear
- * an action for every function that an earlier spec has matched, the action of the earlier spec
- * does not count.
+ * The result does not include actions of specs about functions of the kernel. An action of a spec
+ * does not count if later specs clear the action for every function that the spec has matched.
  */
 uint32_t filters_opt_in(const struct filters *filters);
 

@@ -202,10 +202,11 @@ int attached_syscall(struct attached *w, struct attached_thread *t, long nr, con
 	if (ret == 0)
 		ret = put_back(w, t, &mask);
 	/*
-	 * The word below the context has the address of code that calls rt_sigreturn(2). This word
-	 * and the context look like the frame of a signal handler, and remain in memory below the
-	 * stack pointer. If the stack later grows past the context, a search for frames of handlers
-	 * (callable_thread.c) would find this false frame. So the word is cleared.
+	 * write_context() has written a signal context. The word below this context has the address
+	 * of code that calls rt_sigreturn(2). The word and the context look like the frame of a
+	 * signal handler, and remain in memory below the stack pointer. If the stack later grows
+	 * past the context, a search for frames of handlers (callable_thread.c) would find this
+	 * false frame. So the word is cleared.
 	 */
 	if (ret == 0)
 		attached_write(w, context - sizeof(no_word), &no_word, sizeof(no_word));

@@ -164,8 +164,9 @@ static bool is_quiet(const struct attached *w, const struct maps *maps, const st
 /*
  * A look is a call of look_for_quiet(), which searches for a thread that can call functions for the
  * recorder. In the first LOOKS_AT_FIRST looks, only the first thread of the process is examined. In
- * later looks, all threads are examined. The first thread already has an arena of the allocator. In
- * another thread, a call might make a new arena, and the new arena would stay in the process.
+ * later looks, all threads are examined. The first thread is preferred because it already has an
+ * arena of the allocator. In another thread, a call might make a new arena, and the new arena would
+ * stay in the process.
  */
 #define LOOKS_AT_FIRST 40
 

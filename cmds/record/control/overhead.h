@@ -17,7 +17,7 @@
  * The state of --overhead. Only the control thread uses this struct. Members above the empty line
  * are set before overhead_begin().
  *
- * @timer, @timer_fd: the timer of the regular measurements, which are called looks
+ * @timer, @timer_fd: the timer of the regular measurements. Such a measurement is called a look
  * @taken: the writers' sample of the calls in the last complete interval (see @time)
  * @time: measurements of the present interval. The interval ends at the first look at which @time
  *        has at least BUDGET_CPU_MIN_NS of CPU time

@@ -267,8 +267,8 @@ void control_tick(void *arg)
 }
 
 /*
- * Give this thread the rights of the peer for files, until rights_leave(@before). A peer that has
- * just started its program as root has all rights. For such a peer, this thread keeps its own
+ * Until rights_leave(@before), let this thread open files with the rights of the peer. A peer that
+ * has just started its program as root has all rights. For such a peer, this thread keeps its own
  * rights, and the function does not call rights_enter(), which would read /proc.
  */
 static int enter_rights(const struct conversation *talk, struct rights *before)

@@ -32,9 +32,10 @@ struct dwarf_alt {
 	}
 
 /*
- * If the program of @dwarf names a shared file, give this file to @dwarf. The caller must not read
- * from @dwarf before this call, and must end @dwarf before dwarf_alt_close(). If
- * debug_file_open_shared() fails, references to the file lead nowhere. Returns false when memory is
+ * If the program of @dwarf names a shared file, open this file and set it as the alternate file of
+ * @dwarf (dwarf_setalt()). The caller must not read from @dwarf before this call, and must end
+ * @dwarf before dwarf_alt_close(). If debug_file_open_shared() fails, @dwarf gets an empty
+ * alternate file, and references to the shared file lead nowhere. Returns false when memory is
  * short.
  */
 bool dwarf_alt_open(struct dwarf_alt *alt, Dwarf *dwarf);

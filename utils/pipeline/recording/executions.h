@@ -26,7 +26,8 @@
  * @process: the number of the process: 1, 2, ...; never reused
  * @task: the number of the process's first thread in the etrace text (doc/formats/etrace.md). All
  *        threads of all processes are numbered: 1, 2, ... If proc.dat has an exec before the first
- *        fork, @task is 2 for the process of this exec, and number 1 is the creator of this process
+ *        fork, @task is 2 for the process of this exec. Number 1 then stands for the creator of
+ *        this process
  * @index: 0 before the process's first execve(2), then 1, 2, ...
  * @how: the call that made the process (enum proc_fork_how), 0: unknown
  * @flags: flags of clone(2); 0: unknown, or another call made the process

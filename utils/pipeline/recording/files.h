@@ -16,8 +16,8 @@
 
 /*
  * These constants limit and count the steps for reading proc.dat and for finding dependencies. The
- * limit is files.cost_max. A step is the work on one element of a list. For example, the work
- * on one inherited file takes a few thousand steps.
+ * limit is files.cost_max. A step is the work on one element of a list. Stored bytes count as steps
+ * too, so one inherited file costs a few thousand steps.
  */
 #define FILES_COST_MIN	 (1ULL << 31) /* the smallest limit */
 #define FILES_COST_TIMES 256	      /* the steps allowed for each byte of proc.dat */

@@ -49,7 +49,8 @@ struct kernel_frame {
  *   (finish_task_switch). This source delivers SCHED_IN before that call, so the self time of
  *   that call does not include the time off the CPU.
  *
- * @queued: the events from the merger. The task's lane owns @queued and @user
+ * @queued: the events from the merger. The struct lane of the task owns @queued
+ *          and @user
  * @frames: the open calls are [0, @nr); on the heap; NULL before the first call
  * @last_ns: the time of the last delivered event
  * @is_out: the task is known to be off the CPU
@@ -84,8 +85,8 @@ void kernel_calls_deinit(struct kernel_calls *calls);
  * also stops where calls do not nest, and before an event whose time must be corrected
  * (KERNEL_CALLS_SKEW_NS).
  *
- * Returns the number of written events. If the number is 0, the next event must be read from
- * @calls->source or from @calls->user.
+ * Returns the number of written events. If the number is 0, the caller must read the next event
+ * from @calls->source, which delivers the events of the queue, or from @calls->user.
  */
 size_t kernel_calls_merge(struct kernel_calls *calls, struct event *events, size_t max,
 			  uint64_t limit_ns);

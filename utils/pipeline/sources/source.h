@@ -64,10 +64,11 @@ struct source_ops {
 	void (*close)(struct source *src);
 
 	/*
-	 * For a merger: write the next calls of kernel functions to @calls. The function stops
-	 * before an event that is no such call, or that belongs to another task. Returns the
-	 * number of calls. If the number is 0, the caller must call read(). The member is NULL if
-	 * the source never has calls of kernel functions.
+	 * For a merger: write the next calls of kernel functions to @calls. All these calls belong
+	 * to one task. The function stops before an event of a different task, and before an event
+	 * that is not a call of a kernel function. Returns the number of calls. If the number is 0,
+	 * the caller must call read(). The member is NULL if the source never has calls of kernel
+	 * functions.
 	 */
 	size_t (*read_calls)(struct source *src, struct queued *calls, size_t max,
 			     uint64_t until_ns);
@@ -170,8 +171,8 @@ int source_open_file(const struct source_opening *in, const char *name);
  *
  * @open: appends the recording's sources of this kind, often one for each CPU. If events of
  *        two sources have the same time, the pipeline first shows the event of the source that
- *        was appended earlier. Returns 0, or a
- *        negative errno with @err. In both cases, the caller closes the appended sources
+ *        was appended earlier. Returns 0, or a negative errno with @err. In both cases, the caller
+ *        closes the appended sources
  * @wants: true when a pipeline of this configuration shows events of these sources. NULL: always
  */
 struct source_kind {
