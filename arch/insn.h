@@ -126,12 +126,12 @@ enum insn_refusal {
  *
  * @taken: the number of bytes of the original instructions at @from
  * @fixes: each element is the offset of a 4-byte displacement in @bytes. If @bytes are placed at
- *         an address TO other than @from, add @from - TO to each displacement
+ *         address A, add @from - A to each displacement
  * @ret_at: if the last instruction is a call: the offset in @bytes of the low half of the return
  *          address that @bytes pushes. The high half is at the offset @ret_at + INSN_RET_HIGH. If
  *          the last instruction is no call, @ret_at is 0
- * @ret: the return address, as in the file. insn_load_at() writes the return address in the process
- *       to @bytes
+ * @ret: the return address before relocation. insn_load_at() relocates the return address, and
+ *       writes the result into @bytes
  * @ends: code after @bytes would never be reached
  * @refusal: enum insn_refusal, set when insns_move(), insns_move_all() or insns_go_on() returns
  *           -EXDEV

@@ -13,17 +13,17 @@
 
 /*
  * The runtimes of some languages generate code, and fail when an unknown return address is on the
- * stack. So the probe replaces a return address only if the address lies in the text of a loaded
- * module. With PLAN_REPLACE_ANY, the return address may lie anywhere.
+ * stack. So the probe replaces a return address only if the address points into the text of a
+ * loaded module. With PLAN_REPLACE_ANY, the return address may point anywhere.
  *
- * The probe never replaces a return address in code that PLAN_CALLERS names. If a page outside of
- * the range [@low, @low + @bytes) contains such code, no return address in this page is replaced.
- * If the return address of a call is not replaced, the end of the call is estimated (FRAME_KEPT in
- * probe.h).
+ * PLAN_CALLERS lists ranges of code. The probe never replaces a return address that points into a
+ * listed range. If a page outside of [@low, @low + @bytes) contains a part of a listed range, no
+ * return address that points into this page is replaced. If the return address of a call is not
+ * replaced, the end of the call is estimated (FRAME_KEPT in probe.h).
  *
- * @low, @bytes: the largest range of the program's text. Return addresses that lead into this range
- *               may be replaced
- * @pages: numbers of other pages. Return addresses that lead into these pages may be replaced.
+ * @low, @bytes: the largest range of the program's text. Return addresses that point into this
+ *               range may be replaced
+ * @pages: numbers of other pages. Return addresses that point into these pages may be replaced.
  *         The index is the page's number modulo CALLERS_PAGES. The stubs look here if an address is
  *         not in the range at @low
  */

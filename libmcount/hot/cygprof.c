@@ -47,9 +47,10 @@ static void leave_jumped_out(struct thread *t, uint64_t sp, uint64_t fn, uint64_
  * Notes a call of @fn. Filters exclude this call, so the call is not recorded, and has no frame. If
  * the innermost frame belongs to another call of @fn, @cyg_again counts the excluded call.
  * Otherwise no count is needed: when the excluded call exits, was_unwanted() sees that the
- * innermost frame belongs to another function. The stack pointer cannot identify
- * the exit of the excluded call. A function may jump to its exit hook, and the stack pointer is
- * then higher than at the entry.
+ * innermost frame belongs to another function.
+ *
+ * @cyg_again is needed because the stack pointer cannot identify the exit of the excluded call. If
+ * a function jumps to its exit hook, the stack pointer at the exit is higher than at the entry.
  */
 static inline void note_unwanted(struct thread *t, uint64_t fn)
 {

@@ -1,9 +1,9 @@
 /*
  * Applies the limits of a log to the log's old files. There are limits for the number of files, the
  * total size of the files, and the age of a file. The files are checked from the newest to the
- * oldest, until a file exceeds a limit. This file stays, and all older files are deleted. A signal
- * handler that writes to the log may start this work. Therefore malloc() and opendir() are not
- * called.
+ * oldest. The first file that exceeds a limit is kept, and only the files that are older than this
+ * file are deleted. A signal handler that writes to the log may start this work. Therefore malloc()
+ * and opendir() are not called.
  */
 #include "events/trace.h"
 

@@ -222,8 +222,10 @@ static void log_line_of(const struct fstrace_event_impl *impl, const struct fst_
 
 /*
  * Makes the payload of an event, and sends a copy of the payload to the recorder. This function is
- * called in three cases: the event goes to the log and to the recorder, a format of the event is
- * not plain (text/format.h), or the recorder has no place for the payload.
+ * called in three cases:
+ * - The event goes to the log and to the recorder.
+ * - A format of the event is not plain (text/format.h).
+ * - fst_recorded_write() could not write the payload directly into memory of the recorder.
  */
 __attribute__((noinline)) static void emit_to_ring(const struct fstrace_event_impl *impl,
 						   const struct fst_recorded *recorded,

@@ -75,9 +75,9 @@ struct record_settings {
 	unsigned depth;
 	unsigned max_stack;
 	/*
-	 * report the number of calls that are deeper than @max_stack. With -D, the number is
-	 * reported if -D or a filter (filters_renew_depth()) may permit such calls. Without -D, the
-	 * number is reported if @max_stack is at least the default
+	 * true: report the number of calls that are deeper than @max_stack. With -D, this member is
+	 * true if @depth is greater than @max_stack, or if filters_renew_depth() is true for
+	 * @filters. Without -D, this member is true if @max_stack is at least the default
 	 */
 	bool tells_depth;
 	int clock_id;

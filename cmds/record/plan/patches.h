@@ -202,9 +202,10 @@ void process_patches_add_left_out(struct process_patches *patches, struct known_
 int process_patches_sort(struct process_patches *patches);
 
 /*
- * In @all, drop each group that has no wanted patch. Used for a process that only loses hooks. The
- * dropped groups describe the lost hooks. The probe of the process already knows these groups, so
- * the recorder need not send them. Call this function after process_patches_sort().
+ * Drop each group of patches in @all that has no site in @wanted. Call this function for a process
+ * that loses hooks, and gets no new hooks. The dropped groups are the groups of the lost hooks. The
+ * recorder need not send these groups, because the probe of the process already knows them. Call
+ * process_patches_sort() first.
  */
 void process_patches_keep_wanted(struct process_patches *patches);
 

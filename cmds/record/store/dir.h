@@ -31,8 +31,10 @@ struct store_dir {
  * renamed directory replaces an older <path>.old.
  *
  * Returns 0 or a negative errno. The function fails if @path exists, and is neither a recording nor
- * an empty directory. The function also fails if an older <path>.old is not such a directory, is a
- * link, has a file that is not a file of a recording, or is being recorded into.
+ * an empty directory. The function also fails if it cannot replace an older <path>.old because
+ * - <path>.old is a link, or is neither a recording nor an empty directory,
+ * - <path>.old contains a file that is not a file of a recording, or
+ * - another recorder records into <path>.old.
  */
 int store_dir_make(struct store_dir *dir, const char *path, struct uft_err *err);
 

@@ -60,8 +60,9 @@ struct part_search {
 
 /*
  * Write JSON: the task, the start time, the duration and the depth of the found call or event, and
- * the number of its text (answer_texts()). If nothing was found, write {}. Calls are
- * ordered by time. Calls with the same time are ordered by task. Returns 0 or a negative errno.
+ * the number of its text (answer_texts()). If nothing was found, write {}. The search takes calls
+ * and events in the order of their start times. If two start times are the same, the order is by
+ * the number of the task, and then by depth. Returns 0 or a negative errno.
  */
 int answer_search(struct index *index, const struct part_search *search, struct strbuf *out);
 

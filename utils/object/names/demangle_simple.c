@@ -382,8 +382,8 @@ static bool skip_expr(struct skim *s)
 
 /*
  * Write the name of a constructor or destructor: @prefix, and a copy of the part that was written
- * last. This part may come from an abbreviation that stands for two names, such as
- * "std::allocator". Then only the second name is copied.
+ * last. If this part has several names, only the last name is copied. For example, the abbreviation
+ * "Sa" stands for "std::allocator", and only "allocator" is copied.
  */
 static bool put_class_again(struct skim *s, const char *prefix)
 {

@@ -156,8 +156,8 @@ static int parse_items(const struct arg_book *book, const char *items, struct ar
 /*
  * Find the items of the function @mangled. First search @table for the mangled name. If @table
  * lacks this name, search @alike for the demangled name. A demangled name has no parameter types.
- * So overloads that @table lacks, for example of "operator delete", have the same items, as in
- * uftrace.
+ * So an overload that @table lacks, for example of "operator delete", gets the items of another
+ * overload in @table. uftrace does the same.
  */
 static const char *auto_items(const struct strmap *table, const struct strmap *alike,
 			      const char *mangled)

@@ -15,8 +15,9 @@
  * libtraceevent, "the library" in this file, does not check the offsets in records. Offsets have 16
  * bits. So records are copied to a zeroed buffer that is large enough for all offsets.
  *
- * Some formats (see has_risk()) make the library use a number that a record contains as an index or
- * a divisor. Instead of the text of such a format, the fields of the record are shown one by one.
+ * For some formats (see has_risk()), the library uses numbers from the record as indexes or
+ * divisors, and does not check these numbers. The fields of records with such a format are shown
+ * one by one, without the format.
  */
 #define FIELD_END_MAX	 65536
 #define RECORD_MAX	 65536
