@@ -163,7 +163,7 @@ static void show_progress(const struct read_progress *progress)
 			       clock_now_ns(CLOCK_MONOTONIC) - progress->began_ns);
 	/*
 	 * A command that prints totals writes its first line after the whole recording is read.
-	 * Without this hint, a user of `| head` may not know why no output comes.
+	 * The message tells a user of `| head` why no output comes yet.
 	 */
 	if (progress->prints_at_end)
 		strbuf_addstr(&text, "; the first line comes when all is read");

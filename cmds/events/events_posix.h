@@ -6,8 +6,8 @@
 #include "utils/base/err.h"
 
 /*
- * Show the logs that opts->args names after its first word. Returns an exit status, or a negative
- * error with @err.
+ * Show logs. The words after the first one in opts->args are the names of the logs. Returns an exit
+ * status, or a negative error with @err.
  */
 int events_posix_show(const struct opts *opts, struct uft_err *err);
 
