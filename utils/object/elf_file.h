@@ -65,8 +65,8 @@ bool elf_section_by_type(const struct elf_file *file, uint32_t type, struct elf_
 /*
  * The bytes of a section in the file.
  *
- * @own: the memory of @bytes, which the caller frees with free(3) soon, because a section may be
- *         large; NULL: @bytes live as long as the file is open
+ * @own: the memory of @bytes. The caller frees it with free(3), and should do so soon: a section
+ *         may be large. NULL: @bytes live as long as the file is open
  */
 struct elf_bytes {
 	const uint8_t *bytes;
